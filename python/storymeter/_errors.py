@@ -11,6 +11,10 @@ from typing import Any
 __all__ = [
     "AmbiguousNameError",
     "ChangedInputError",
+    "CorpusStatsError",
+    "CorpusStatsLackError",
+    "CorpusStatsMismatchError",
+    "CorpusStatsUnusedError",
     "DamageError",
     "DamagedShardError",
     "DeviceError",
@@ -354,6 +358,30 @@ class EvaluationError(StorymeterError, ValueError):
     """A comparison or a meta-evaluation cannot be made."""
 
 
+class CorpusStatsError(StorymeterError, ValueError):
+    """A file of corpus statistics that does not fit the metrics (``file``)."""
+
+    file: str
+
+
+class CorpusStatsLackError(CorpusStatsError):
+    """The file has no statistics of a metric (``metric``), but those of others (``known``)."""
+
+    metric: str
+    known: list[str]
+
+
+class CorpusStatsMismatchError(CorpusStatsError):
+    """They are of another setting of a metric (the signatures ``made_for`` and ``asked``)."""
+
+    made_for: str
+    asked: str
+
+
+class CorpusStatsUnusedError(CorpusStatsError):
+    """None of the metrics needs corpus statistics."""
+
+
 class ShardError(StorymeterError, ValueError):
     """Files that cannot be scored one by one, or scores of such files that cannot be merged."""
 
@@ -380,7 +408,7 @@ class NotEmptyError(ShardError):
 
 
 class NeedsCorpusError(ShardError):
-    """The scores of a metric depend on all stories (``metric``)."""
+    """The scores of a metric depend on all stories (``metric``). ``corpus_stats`` helps."""
 
     metric: str
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any, cast, overload
 
 from . import _native
-from ._score import ManyStories, OneStory, Progress, Scorer, _how, _open_again
+from ._how import how_of, opened_again
+from ._score import ManyStories, OneStory, Progress, Scorer
 from ._progress import shown
 from ._stories import reading_of
 
@@ -316,9 +317,9 @@ def explain(
     'He looked in the barn.'
     """
     if scorer is None:
-        how = _how(model, metrics, weights, device, precision, 0, threads)
+        how = how_of(model, metrics, weights, device, precision, 0, threads)
         cached = how.model is None and not how.weights
-        opened = _open_again(how) if cached else how.open()
+        opened = opened_again(how) if cached else how.open()
     else:
         opened = scorer._native
     reading, one = reading_of(

@@ -19,6 +19,9 @@ class Scorer:
         precision: str | None,
         seed: int,
         threads: int,
+        corpus_stats: str | None,
+        corpus: Any,
+        show: Callable[[str, int, int | None], object] | None,
     ) -> Scorer: ...
     def keys(self) -> list[str]: ...
     def score(
@@ -83,7 +86,7 @@ def plan_shards(
     format: str | None,
     resume: bool,
     job: tuple[int, int] | None,
-) -> list[tuple[int, int, tuple[pathlib.Path, pathlib.Path, str]]]: ...
+) -> tuple[list[tuple[int, int, tuple[pathlib.Path, pathlib.Path, str]]], list[pathlib.Path]]: ...
 def score_shard(
     scorer: Scorer,
     shard: Any,
@@ -181,52 +184,3 @@ class Study:
     def warnings(self) -> list[str]: ...
     def write(self, folder: str, raw_csv: bool) -> list[Any]: ...
     def report(self, path: str, name: str, highlight: str | None) -> None: ...
-
-def plan_shards(
-    inputs: list[str],
-    out_dir: str,
-    out_format: str | None,
-    format: str | None,
-    resume: bool,
-    job: tuple[int, int] | None,
-) -> list[tuple[int, int, tuple[str, str, str]]]: ...
-def score_shard(
-    scorer: Scorer,
-    shard: Any,
-    reading: Any,
-    resume: bool,
-    threads: int | None,
-    show: Callable[[str, int, int | None], object] | None,
-) -> tuple[bool, int, int]: ...
-def merge_shards(
-    paths: list[str],
-    expect: int | None,
-    resamples: int,
-    seed: int,
-    weights: list[tuple[str, str]],
-    threads: int,
-) -> Merged: ...
-@final
-class Merged:
-    @property
-    def stories(self) -> int: ...
-    @property
-    def shards(self) -> list[tuple[str, int]]: ...
-    @property
-    def columns(self) -> list[str]: ...
-    @property
-    def signatures(self) -> list[str]: ...
-    @property
-    def skipped(self) -> tuple[int, list[str]]: ...
-    @property
-    def notes(self) -> list[str]: ...
-    def summaries(
-        self,
-    ) -> list[
-        tuple[
-            str | None,
-            int,
-            list[tuple[float | None, str | None, tuple[float, float] | None]],
-        ]
-    ]: ...
-    def write(self, path: str) -> None: ...

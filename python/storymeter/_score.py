@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-import functools
 import logging
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, overload
 
 from . import _frames, _native
+from ._how import (
+    How,
+    Reading,
+    check_kind,
+    checked_count,
+    checked_seed,
+    checked_threads,
+    how_of,
+    opened_again,
+)
 from ._progress import shown
 from ._result import ScoreResult, StoryScore
 
@@ -41,45 +49,6 @@ References: TypeAlias = str | Sequence[str | Sequence[str]] | Path | Sequence[Pa
 Progress: TypeAlias = bool | Callable[[str, int, int | None], object] | None
 
 
-@dataclass
-class Reading:
-    """What stories are, and how they are read. The native module takes it apart."""
-
-    kind: str
-    stories: Any
-    references: list[list[str]] | None = None
-    reference_files: list[str] = field(default_factory=list)
-    columns: list[tuple[str, str]] = field(default_factory=list)
-    format: str | None = None
-    skip_bad: bool = False
-    renumber: bool = False
-
-
-@dataclass(frozen=True)
-class _How:
-    """How a scorer is opened, which is also what a pickle of it holds."""
-
-    model: str | None
-    metrics: tuple[str, ...] | None
-    weights: tuple[tuple[str, str], ...]
-    device: str
-    precision: str | None
-    seed: int
-    threads: int
-
-    def open(self) -> _native.Scorer:
-        metrics = None if self.metrics is None else list(self.metrics)
-        return _native.Scorer(
-            metrics, self.model, list(self.weights), self.device, self.precision, self.seed,
-            self.threads,
-        )
-
-
-# The scorers that `score` opened last. Models from files are opened each time, because the files
-# may have changed.
-_open_again = functools.lru_cache(maxsize=2)(_How.open)
-
-
 class Scorer:
     """Scores stories, and keeps models and tables open between calls.
 
@@ -106,6 +75,10 @@ class Scorer:
         The seed of everything that is drawn at random.
     threads
         The number of threads. The default is one per core. Results do not depend on it.
+    corpus_stats
+        A file with what metrics such as ``cider-d`` and ``self-bleu`` must know about all stories,
+        so that a part of the stories gets the scores that it has among all of them.
+        :func:`score` and :func:`score_files` write it from files of stories if it is not there.
 
     Examples
     --------
@@ -125,14 +98,25 @@ class Scorer:
         precision: str | None = None,
         seed: int = 0,
         threads: int | None = None,
+        corpus_stats: str | os.PathLike[str] | None = None,
     ) -> None:
-        self._how = _how(model, metrics, weights, device, precision, seed, threads)
+        self._how = how_of(
+            model, metrics, weights, device, precision, seed, threads, corpus_stats
+        )
         self._native = self._how.open()
 
-    def __getstate__(self) -> _How:
+    @classmethod
+    def _opened(cls, how: How, corpus: Reading, progress: Any = None) -> Scorer:
+        """Open a scorer, which gathers the corpus statistics first if they are not there."""
+        scorer = cls.__new__(cls)
+        scorer._how = how
+        scorer._native = how.open(corpus, progress)
+        return scorer
+
+    def __getstate__(self) -> How:
         return self._how
 
-    def __setstate__(self, how: _How) -> None:
+    def __setstate__(self, how: How) -> None:
         self._how = how
         self._native = how.open()
 
@@ -210,10 +194,10 @@ class Scorer:
         return _score(
             self._native,
             _reading(stories, by, columns, references, format, skip_bad, renumber),
-            resamples=_count("resamples", resamples, 1, 1_000_000),
-            seed=self._how.seed if seed is None else _seed(seed),
+            resamples=checked_count("resamples", resamples, 1, 1_000_000),
+            seed=self._how.seed if seed is None else checked_seed(seed),
             against=against,
-            threads=None if threads is None else _threads(threads),
+            threads=None if threads is None else checked_threads(threads),
             progress=progress,
         )
 
@@ -317,6 +301,7 @@ def score(
     resamples: int = ...,
     threads: int | None = ...,
     progress: Progress = ...,
+    corpus_stats: str | os.PathLike[str] | None = ...,
 ) -> StoryScore: ...
 @overload
 def score(
@@ -338,6 +323,7 @@ def score(
     resamples: int = ...,
     threads: int | None = ...,
     progress: Progress = ...,
+    corpus_stats: str | os.PathLike[str] | None = ...,
 ) -> ScoreResult: ...
 def score(
     stories: Any,
@@ -358,6 +344,7 @@ def score(
     resamples: int = 1000,
     threads: int | None = None,
     progress: Any = None,
+    corpus_stats: str | os.PathLike[str] | None = None,
 ) -> ScoreResult:
     """Score stories, with the numbers of ``storymeter score`` to the last bit.
 
@@ -395,6 +382,9 @@ def score(
     progress
         ``True`` shows a bar on standard error, by tqdm if that is installed. A function is called
         with the name of the stage, how much is done, and how much there is.
+    corpus_stats
+        A file with what some metrics must know about all stories; see :class:`Scorer`. If it is not
+        there and the stories are files, it is written from them.
 
     Examples
     --------
@@ -405,10 +395,13 @@ def score(
     >>> sm.score(stories, metrics=["chrf"], references=["Rain.", "It fell."]).columns
     ['chrf']
     """
-    how = _how(model, metrics, weights, device, precision, seed, threads)
+    how = how_of(model, metrics, weights, device, precision, seed, threads, corpus_stats)
     reading = _reading(stories, by, columns, references, format, skip_bad, renumber)
-    resamples = _count("resamples", resamples, 1, 1_000_000)
-    scorer = _open_again(how) if how.model is None and not how.weights else how.open()
+    resamples = checked_count("resamples", resamples, 1, 1_000_000)
+    if how.model is None and not how.weights and how.corpus_stats is None:
+        scorer = opened_again(how)
+    else:
+        scorer = how.open(reading if _are_files(reading) else None, progress)
     return _score(
         scorer, reading, resamples=resamples, seed=how.seed, against=against, threads=None,
         progress=progress,
@@ -442,54 +435,6 @@ def _score(
     return StoryScore(scored) if one else ScoreResult(scored, given)
 
 
-def _how(
-    model: str | os.PathLike[str] | None,
-    metrics: str | Sequence[str] | None,
-    weights: Mapping[str, str | os.PathLike[str]] | None,
-    device: str,
-    precision: str | None,
-    seed: int,
-    threads: int | None,
-) -> _How:
-    _kind("device", device, str)
-    if precision is not None:
-        _kind("precision", precision, str)
-    if model is not None:
-        _kind("model", model, (str, os.PathLike))
-    if weights is not None:
-        _kind("weights", weights, Mapping)
-    folders = []
-    for name, path in (weights or {}).items():
-        _kind(f"weights[{name!r}]", path, (str, os.PathLike))
-        folders.append((name, os.fspath(path)))
-    return _How(
-        None if model is None else os.fspath(model),
-        _metrics(metrics),
-        tuple(folders),
-        device,
-        precision,
-        _seed(seed),
-        0 if threads is None else _threads(threads),
-    )
-
-
-def _metrics(metrics: str | Sequence[str] | None) -> tuple[str, ...] | None:
-    if metrics is None:
-        return None
-    if isinstance(metrics, str):
-        metrics = metrics.split(",")
-    _kind("metrics", metrics, Iterable)
-    names = []
-    for at, name in enumerate(metrics):
-        _kind(f"metrics[{at}]", name, str)
-        if not name.strip():
-            raise ValueError("metrics: a metric has no name")
-        names.append(name.strip())
-    if not names:
-        raise ValueError("metrics: no metric is named")
-    return tuple(names)
-
-
 def _reading(
     stories: Any,
     by: str | None,
@@ -501,19 +446,27 @@ def _reading(
 ) -> Reading:
     names: dict[str, str] = {}
     if columns is not None:
-        _kind("columns", columns, Mapping)
+        check_kind("columns", columns, Mapping)
         for field_, name in columns.items():
-            _kind(f"columns[{field_!r}]", name, str)
+            check_kind(f"columns[{field_!r}]", name, str)
             names[field_] = name
     if by is not None:
-        _kind("by", by, str)
+        check_kind("by", by, str)
         names["system"] = by
     if format is not None:
-        _kind("format", format, str)
+        check_kind("format", format, str)
     kind, items = _source(stories)
     texts, files = _references(references, kind)
     return Reading(
         kind, items, texts, files, list(names.items()), format, bool(skip_bad), bool(renumber)
+    )
+
+
+def _are_files(reading: Reading) -> bool:
+    """Whether the stories are files or folders, and not pipes, which can be read only once."""
+    return reading.kind == "files" and not any(
+        os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
+        for path in reading.stories
     )
 
 
@@ -534,7 +487,7 @@ def _source(stories: Any) -> tuple[str, Any]:
     first = next((item for item in items if item is not None), None)
     if isinstance(first, os.PathLike):
         for at, item in enumerate(items):
-            _kind(f"stories[{at}]", item, os.PathLike)
+            check_kind(f"stories[{at}]", item, os.PathLike)
         return "files", [os.fspath(item) for item in items]
     return ("records" if isinstance(first, Mapping) else "texts"), items
 
@@ -547,7 +500,7 @@ def _references(given: Any, kind: str) -> tuple[list[list[str]] | None, list[str
         return None, [os.fspath(given)]
     if isinstance(given, str) and kind == "one":
         given = [[given]]
-    _kind("references", given, Iterable)
+    check_kind("references", given, Iterable)
     if isinstance(given, str):
         raise TypeError("references is a list with one text per story, or a path")
     given = list(given)
@@ -560,34 +513,9 @@ def _references(given: Any, kind: str) -> tuple[list[list[str]] | None, list[str
     texts = []
     for at, item in enumerate(given):
         own = [item] if isinstance(item, str) else item
-        _kind(f"references[{at}]", own, Iterable)
+        check_kind(f"references[{at}]", own, Iterable)
         own = list(own)
         for text in own:
-            _kind(f"references[{at}]", text, str)
+            check_kind(f"references[{at}]", text, str)
         texts.append(own)
     return texts, []
-
-
-def _kind(name: str, value: Any, kinds: Any) -> None:
-    """Raise a TypeError that names the argument if it is of another kind."""
-    if not isinstance(value, kinds):
-        kinds = kinds if isinstance(kinds, tuple) else (kinds,)
-        wanted = " or ".join(kind.__name__ for kind in kinds)
-        raise TypeError(f"{name} is of the type {type(value).__name__}, and not {wanted}")
-
-
-def _count(name: str, value: Any, least: int, most: int) -> int:
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise TypeError(f"{name} is of the type {type(value).__name__}, and not int")
-    number = value.__index__()
-    if not least <= number <= most:
-        raise ValueError(f"{name} is {number}, and not between {least} and {most}")
-    return int(number)
-
-
-def _seed(seed: Any) -> int:
-    return _count("seed", seed, 0, 2**64 - 1)
-
-
-def _threads(threads: Any) -> int:
-    return _count("threads", threads, 1, 1024)

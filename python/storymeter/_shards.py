@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from . import _native
+from . import _how, _native
 from ._errors import (
     DeviceError,
     DiskFullError,
@@ -229,12 +229,25 @@ def plan_shards(
     shard
         ``(i, n)`` chooses the shards i, i + n, i + 2n, ..., counted from 0: the part of job i of n.
     """
+    return _planned(paths, out_dir, out_format, format, resume, shard)[0]
+
+
+def _planned(
+    paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    out_dir: str | os.PathLike[str],
+    out_format: str | None,
+    format: str | None,
+    resume: bool,
+    shard: tuple[int, int] | None,
+) -> tuple[list[Shard], list[str]]:
+    """The shards of this job, and the inputs of all jobs."""
     if shard is not None and not 0 <= shard[0] < shard[1]:
         raise ValueError(f"shard: jobs are counted from 0, and {shard[0]} is not below {shard[1]}")
-    planned = _native.plan_shards(
+    planned, inputs = _native.plan_shards(
         _expanded(paths), os.path.abspath(out_dir), out_format, format, resume, shard
     )
-    return [Shard(str(a), str(b), kind, place, of) for place, of, (a, b, kind) in planned]
+    shards = [Shard(str(a), str(b), kind, place, of) for place, of, (a, b, kind) in planned]
+    return shards, [str(path) for path in inputs]
 
 
 def _expanded(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> list[str]:
@@ -283,6 +296,7 @@ def score_files(
     resume: bool = False,
     shard: tuple[int, int] | None = None,
     progress: bool = False,
+    corpus_stats: str | os.PathLike[str] | None = None,
 ) -> ShardRun:
     """Score each file of stories into a file of scores, as ``storymeter score --out-dir`` does.
 
@@ -300,6 +314,10 @@ def score_files(
         How the stories are read: see :func:`score`.
     progress
         Whether to write lines about the progress to standard error.
+    corpus_stats
+        A file with what metrics such as ``cider-d`` must know about all stories. If it is not
+        there, it is first gathered from all files of `paths`, also from those of other jobs.
+        Without it, such metrics are refused.
 
     Raises
     ------
@@ -321,18 +339,15 @@ def score_files(
     """
     from ._score import Scorer
 
-    chosen = plan_shards(
-        paths, out_dir, out_format=out_format, format=format, resume=resume, shard=shard
-    )
-    scorer = Scorer(
-        model,
-        metrics=metrics,
-        weights=weights,
-        device=device,
-        precision=precision,
-        seed=seed,
-        threads=threads,
-    )
+    chosen, inputs = _planned(paths, out_dir, out_format, format, resume, shard)
+    how = _how.how_of(model, metrics, weights, device, precision, seed, threads, corpus_stats)
+    if how.corpus_stats is not None:
+        file = os.path.abspath(how.corpus_stats)
+        if any(file == one.output for one in chosen):
+            raise ValueError(f"corpus_stats: {file} is also an output")
+    names = list((columns or {}).items())
+    corpus = _how.Reading("files", inputs, None, [], names, format, skip_bad, renumber)
+    scorer = Scorer._opened(how, corpus)
     reading = Reading(tuple((columns or {}).items()), format, skip_bad, renumber)
     collected = Collected(chosen)
     with Lines(len(chosen), progress) as lines:

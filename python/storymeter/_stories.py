@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from . import _frames
-from ._score import Reading, _reading
+from ._how import Reading
+from ._score import _reading
 
 
 def reading_of(

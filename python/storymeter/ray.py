@@ -26,6 +26,7 @@ from typing import Any
 
 from . import _budget, _shards
 from ._errors import StorymeterError
+from ._how import no_corpus_stats
 from ._lines import Lines, count
 from ._score import Scorer
 
@@ -71,6 +72,7 @@ def score(
     resume: bool = True,
     no_progress_timeout_s: float = 1800,
     progress: bool = True,
+    corpus_stats: str | os.PathLike[str] | None = None,
 ) -> _shards.ShardRun:
     """Score each file of stories into a file of scores in the folder `out`, on a Ray cluster.
 
@@ -105,6 +107,9 @@ def score(
         must be longer than a shard takes.
     progress
         Whether to write lines about the progress to standard error.
+    corpus_stats
+        A file with what metrics such as ``cider-d`` must know about all stories. It must be there:
+        ``storymeter score FILES --corpus-stats FILE`` and :func:`storymeter.score_files` write it.
 
     Returns
     -------
@@ -133,6 +138,8 @@ def score(
         raise ValueError(f'device: "{device}" is neither "cpu" nor "cuda"; Ray chooses the GPU')
     if num_gpus is None:
         num_gpus = 1 if device == "cuda" else 0
+    if corpus_stats is not None and not os.path.exists(corpus_stats):
+        raise no_corpus_stats(os.fspath(corpus_stats))
     # A path is meant from here, and a worker may stand elsewhere.
     is_path = model is not None and os.path.exists(model)
     scorer = {
@@ -142,6 +149,7 @@ def score(
         "device": device,
         "precision": precision,
         "seed": seed,
+        "corpus_stats": None if corpus_stats is None else os.path.abspath(corpus_stats),
     }
     reading = _shards.Reading(tuple((columns or {}).items()), format, skip_bad, renumber)
     shards = _shards.plan_shards(paths, out, out_format=out_format, format=format, resume=resume)

@@ -163,7 +163,7 @@ def test_the_command_line_of_the_package() -> None:
     assert f"{sm.score(EXAMPLE, metrics=['text-length'])}\n" == done.stdout
     bad = run("score", "no-such-file.jsonl")
     assert bad.returncode == 2 and bad.stderr.startswith("storymeter: no-such-file.jsonl: ")
-    wrong = run("scroe")
+    wrong = run("skore")
     assert wrong.returncode == 2 and "a similar subcommand exists" in wrong.stderr
     check = run("score", EXAMPLE, "-m", "text-length", "--fail-under", "100000", "-q")
     assert check.returncode == 1

@@ -174,6 +174,19 @@ def test_a_bad_shard_is_named_and_an_empty_one_is_fine(tmp_path: pathlib.Path) -
 
 
 @pytest.mark.usefixtures("two_cpus")
+def test_corpus_statistics_must_be_there(tmp_path: pathlib.Path) -> None:
+    stories = make(tmp_path / "in", 3, 20)
+    options: dict[str, Any] = {"metrics": ["cider-d"], "corpus_stats": tmp_path / "corpus"}
+    with pytest.raises(sm.MissingFileError, match="`storymeter score FILES --corpus-stats FILE`"):
+        smr.score(stories, tmp_path / "out", progress=False, **options)
+    once = sm.score(stories, **options)
+    merged = smr.score(stories, tmp_path / "out", progress=False, **options).merge()
+    assert (merged.mean, merged.signature) == (once.mean, once.signature)
+    with pytest.raises(sm.NeedsCorpusError):
+        smr.score(stories, tmp_path / "other", metrics=["cider-d"], progress=False)
+
+
+@pytest.mark.usefixtures("two_cpus")
 def test_what_is_wrong_with_all_shards_is_said_once(tmp_path: pathlib.Path) -> None:
     stories = make(tmp_path / "in", 2, 5)
     with pytest.raises(sm.UnknownMetricError) as unknown:

@@ -97,6 +97,63 @@ def test_the_merged_table_and_scores_are_those_of_the_command_line(tmp_path: pat
     assert (tmp_path / "joined.jsonl").read_bytes() == (tmp_path / "once.jsonl").read_bytes()
 
 
+def test_parquet_shards_are_one_run_of_the_command_line(tmp_path: pathlib.Path) -> None:
+    stories = files(tmp_path / "in", 3)
+    run = sm.score_files(stories, tmp_path / "out", metrics=METRICS, out_format="parquet")
+    assert sorted(path.name for path in (tmp_path / "out").glob("*.parquet")) == [
+        "part-000.parquet", "part-001.parquet", "part-002.parquet",
+    ]
+    command("score", *stories, "-m", ",".join(METRICS), "-o", tmp_path / "once.parquet")
+    run.merge().write(tmp_path / "joined.parquet")
+    sm.score(stories, metrics=METRICS).write(tmp_path / "python.parquet")
+    once = (tmp_path / "once.parquet").read_bytes()
+    assert (tmp_path / "joined.parquet").read_bytes() == once
+    assert (tmp_path / "python.parquet").read_bytes() == once
+
+
+def test_corpus_statistics_make_shards_of_metrics_that_need_all_stories(
+    tmp_path: pathlib.Path,
+) -> None:
+    stories = files(tmp_path / "in", 3)
+    metrics = ["cider-d", "self-bleu"]
+    kept = tmp_path / "corpus"
+    with pytest.raises(sm.MissingFileError, match="sm.score_files gather them") as missing:
+        sm.Scorer(metrics=metrics, corpus_stats=kept)
+    assert missing.value.file == str(kept)
+    with pytest.raises(sm.MissingFileError):
+        sm.score(["Rain fell."], metrics=metrics, corpus_stats=kept)
+    # One job of two gathers them from all files.
+    for job in [1, 0]:
+        sm.score_files(
+            stories, tmp_path / "out", metrics=metrics, shard=(job, 2), corpus_stats=kept
+        )
+    merged = sm.merge(tmp_path / "out")
+    once = sm.score(stories, metrics=metrics)
+    assert rows(merged) == rows(once)
+
+    by_score = tmp_path / "by-score"
+    with_file = sm.score(stories, metrics=metrics, corpus_stats=by_score)
+    assert rows(with_file) == rows(once)
+    assert merged.signature == with_file.signature != once.signature
+    command("score", *stories, "-m", "cider-d,self-bleu", "--corpus-stats", tmp_path / "by-command")
+    assert by_score.read_bytes() == kept.read_bytes() == (tmp_path / "by-command").read_bytes()
+
+    judge = pickle.loads(pickle.dumps(sm.Scorer(metrics=metrics, corpus_stats=kept)))
+    records = [json.loads(line) for line in stories[1].read_text().splitlines()]
+    alone = judge.score(records)
+    start = len(stories[0].read_text().splitlines())
+    assert list(alone.scores) == list(once.scores[start : start + len(records)])
+
+    with pytest.raises(sm.CorpusStatsUnusedError):
+        sm.score(stories, metrics=["bleu"], corpus_stats=kept)
+    sm.score(stories, metrics=["cider-d"], corpus_stats=tmp_path / "one")
+    with pytest.raises(sm.CorpusStatsLackError) as lacking:
+        sm.score(stories, metrics=metrics, corpus_stats=tmp_path / "one")
+    assert (lacking.value.metric, lacking.value.known) == ("self-bleu", ["cider-d"])
+    with pytest.raises(sm.CorpusStatsMismatchError):
+        sm.score(stories, metrics=["self-bleu"], seed=1, corpus_stats=kept)
+
+
 def test_a_second_run_does_nothing(tmp_path: pathlib.Path) -> None:
     stories = files(tmp_path / "in", 3)
     sm.score_files(stories, tmp_path / "out", metrics=METRICS)

@@ -140,6 +140,15 @@ fn facade<'py>(py: Python<'py>, error: &Error) -> PyResult<Exception<'py>> {
         Error::NoDonor { file } | Error::DonorFile { file, .. } => {
             new("DonorError")?.with("file", file.display().to_string())
         }
+        Error::CorpusStatsLack { file, metric, known } => new("CorpusStatsLackError")?
+            .with("file", file)?
+            .with("metric", metric)?
+            .with("known", known.clone()),
+        Error::CorpusStatsMismatch { file, made_for, asked } => new("CorpusStatsMismatchError")?
+            .with("file", file)?
+            .with("made_for", made_for)?
+            .with("asked", asked),
+        Error::CorpusStatsUnused { file } => new("CorpusStatsUnusedError")?.with("file", file),
         Error::Shards(error) => shards(py, error),
         _ => new("StorymeterError"),
     }

@@ -40,7 +40,10 @@ pub struct Reading<'py> {
 #[pymethods]
 impl Scorer {
     #[new]
-    #[pyo3(signature = (metrics, model, weights, device, precision, seed, threads))]
+    #[pyo3(signature = (
+        metrics, model, weights, device, precision, seed, threads, corpus_stats, corpus,
+        show,
+    ))]
     #[allow(clippy::too_many_arguments, reason = "Python names them")]
     fn new(
         py: Python<'_>,
@@ -51,6 +54,9 @@ impl Scorer {
         precision: Option<&str>,
         seed: u64,
         threads: usize,
+        corpus_stats: Option<PathBuf>,
+        corpus: Option<Reading<'_>>,
+        show: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let mut scorer = storymeter::Scorer::new().seed(seed).device(device_of(device)?);
         if let Some(metrics) = metrics {
@@ -65,7 +71,21 @@ impl Scorer {
         if let Some(precision) = precision {
             scorer = scorer.precision(precision_of(precision)?);
         }
-        let ready = work::run(py, threads, None, move |_| Ok(scorer.build()?))?;
+        if let Some(file) = corpus_stats {
+            scorer = scorer.corpus_stats(file);
+        }
+        let corpus = corpus.map(|corpus| -> PyResult<_> {
+            let references = corpus.reference_files();
+            Ok((corpus.inputs(py, true)?, references))
+        });
+        let corpus = corpus.transpose()?;
+        let ready = work::run(py, threads, show, move |progress| {
+            let mut ready = scorer.build()?;
+            if let Some((inputs, references)) = &corpus {
+                ready.gather_corpus_stats(inputs, references, progress)?;
+            }
+            Ok(ready)
+        })?;
         Ok(Self { ready: Arc::new(ready), threads })
     }
 
@@ -86,8 +106,7 @@ impl Scorer {
         threads: Option<usize>,
         show: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Scored> {
-        let references =
-            ReferenceFiles { files: reading.reference_files.clone(), ..ReferenceFiles::default() };
+        let references = reading.reference_files();
         let inputs = reading.inputs(py, true)?;
         let resampling = Resampling { resamples, seed, ..Resampling::default() };
         let ready = Arc::clone(&self.ready);
@@ -115,6 +134,11 @@ impl Reading<'_> {
     /// Whether bad records are skipped.
     pub fn skips_bad(&self) -> bool {
         self.skip_bad
+    }
+
+    /// The files of references.
+    fn reference_files(&self) -> ReferenceFiles {
+        ReferenceFiles { files: self.reference_files.clone(), ..ReferenceFiles::default() }
     }
 
     /// The path, if the stories are one file.

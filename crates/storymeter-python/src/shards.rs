@@ -59,10 +59,12 @@ fn score_format(name: &str) -> PyResult<ScoreFormat> {
     })
 }
 
-/// A planned shard: its input, its output, and the format of the output.
-type Planned = (PathBuf, PathBuf, &'static str);
+/// A planned shard: its place, the length of the list, and its input, its output and the format of
+/// the output.
+type Planned = (u64, u64, (PathBuf, PathBuf, &'static str));
 
-/// Gives every input an output in a folder, which is made if it is not there.
+/// Gives every input an output in a folder, which is made if it is not there. Returns the shards of
+/// this job, and all inputs of all jobs.
 ///
 /// If nothing is to be resumed, the folder must have no files. If only a part of the list is scored
 /// here, it must not have the files of that part.
@@ -76,12 +78,13 @@ pub fn plan_shards(
     format: Option<&str>,
     resume: bool,
     job: Option<(u64, u64)>,
-) -> PyResult<Vec<(u64, u64, Planned)>> {
+) -> PyResult<(Vec<Planned>, Vec<PathBuf>)> {
     let out_format = out_format.map(score_format).transpose()?;
     let format = format.map(str::parse::<Format>).transpose();
     let format = format.map_err(|e| PyValueError::new_err(e.to_string()))?;
-    let planned = || -> storymeter::Result<Vec<shards::Shard>> {
+    let planned = || -> storymeter::Result<(Vec<shards::Shard>, Vec<PathBuf>)> {
         let all = shards::plan(&inputs, &out_dir, out_format, format)?;
+        let inputs = all.iter().map(|shard| shard.input.clone()).collect();
         std::fs::create_dir_all(&out_dir).map_err(|e| Error::io(Place::file(&out_dir), e))?;
         let own = match job {
             Some((number, jobs)) => shards::chosen(all, number, jobs),
@@ -90,13 +93,13 @@ pub fn plan_shards(
         if !resume {
             shards::refuse_leftovers(&out_dir, &own, job.is_none())?;
         }
-        Ok(own)
+        Ok((own, inputs))
     };
-    let planned = py.detach(planned).map_err(|error| errors::error(py, error))?;
+    let (planned, inputs) = py.detach(planned).map_err(|error| errors::error(py, error))?;
     let shard = |shard: shards::Shard| {
         (shard.place, shard.of, (shard.input, shard.output, shard.format.ending()))
     };
-    Ok(planned.into_iter().map(shard).collect())
+    Ok((planned.into_iter().map(shard).collect(), inputs))
 }
 
 /// Scores a shard. Returns whether it had to be scored, how many stories have scores, and how many
