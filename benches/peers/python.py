@@ -6,7 +6,7 @@ time is that of the whole process and its children, start and opening of the mod
 
     cargo build --release
     pip install . sacrebleu
-    python benches/peers/python.py [--stories 10000] [--union 500] [--rounds 5]
+    python benches/peers/python.py [--stories 10000] [--union 1000] [--rounds 5]
         [--binary target/release/storymeter]
 
 The stories are written for the purpose, from the example stories of the repository.
@@ -27,14 +27,15 @@ ROOT = Path(__file__).resolve().parents[2]
 FAST = "bleu,rouge,chrf,distinct-2,repetition-3,text-length"
 
 
-def make_stories(count):
+def make_stories(count, sentences_at_most=12):
     """Stories of mixed sentences, each with a reference."""
     lines = (ROOT / "examples" / "stories.jsonl").read_text(encoding="utf-8").splitlines()
     sentences = [s for line in lines for s in json.loads(line)["story"].split(". ") if s]
     draw = random.Random(1)
 
     def text():
-        return ". ".join(draw.choice(sentences) for _ in range(draw.randint(5, 12))) + "."
+        drawn = [draw.choice(sentences) for _ in range(draw.randint(5, 12))]
+        return ". ".join(drawn[:sentences_at_most]) + "."
 
     return [{"id": str(n), "story": text(), "reference": text()} for n in range(count)]
 
@@ -47,9 +48,9 @@ def processor_time(command):
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def beside_the_command_line(options, count, metrics, folder):
+def beside_the_command_line(options, stories, metrics, folder):
+    count = len(stories)
     file = folder / f"{count}.jsonl"
-    stories = make_stories(count)
     file.write_text("".join(json.dumps(story) + "\n" for story in stories), encoding="utf-8")
     code = (
         "import json, sys, storymeter as sm\n"
@@ -67,7 +68,10 @@ def beside_the_command_line(options, count, metrics, folder):
         "sm.score(path)": [sys.executable, "-c", by_path, file, metrics],
         "sm.score(list of dictionaries)": [sys.executable, "-c", code, file, metrics],
     }
-    nothing = processor_time([sys.executable, "-c", "import numpy"])
+    # What every program in Python pays, whatever it does.
+    sides["(interpreter and import alone)"] = [
+        sys.executable, "-c", "import pathlib, storymeter as sm; sm.score, sm.ScoreResult"
+    ]
     took = {name: [] for name in sides}
     for _ in range(options.rounds):
         for name, command in sides.items():
@@ -76,8 +80,8 @@ def beside_the_command_line(options, count, metrics, folder):
     base = statistics.median(took["command line"])
     for name, seconds in took.items():
         median = statistics.median(seconds)
-        print(f"  {name:32} {median:8.2f}  {100 * (median / base - 1):+6.1f}%")
-    print(f"  (the interpreter with numpy alone takes {nothing:.2f})")
+        more = "" if name.startswith("(") else f"{100 * (median / base - 1):+6.1f}%"
+        print(f"  {name:32} {median:8.3f}  {more}")
 
 
 def beside_sacrebleu(options):
@@ -109,7 +113,7 @@ def beginnings(options):
     def wall(code):
         def once():
             begun = time.perf_counter()
-            subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
+            subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
             return time.perf_counter() - begun
 
         return statistics.median(once() for _ in range(options.rounds))
@@ -123,15 +127,17 @@ def beginnings(options):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--stories", type=int, default=10_000)
-    parser.add_argument("--union", type=int, default=500, help="stories for the learned metric")
+    parser.add_argument("--union", type=int, default=1000,
+                        help="stories of at most three sentences for the learned metric")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--binary", default=str(ROOT / "target" / "release" / "storymeter"))
     options = parser.parse_args()
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
     with tempfile.TemporaryDirectory() as folder:
-        beside_the_command_line(options, options.stories, FAST, Path(folder))
+        beside_the_command_line(options, make_stories(options.stories), FAST, Path(folder))
         if options.union:
-            beside_the_command_line(options, options.union, "union", Path(folder))
+            short = make_stories(options.union, sentences_at_most=3)
+            beside_the_command_line(options, short, "union", Path(folder))
     beside_sacrebleu(options)
     beginnings(options)
 
