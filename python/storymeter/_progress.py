@@ -33,7 +33,7 @@ def _bar() -> Any:
     try:
         from tqdm.auto import tqdm
     except ImportError:
-        return _Line()
+        return _Line() if sys.stderr.isatty() else _Stages()
     return _Tqdm(tqdm)
 
 
@@ -56,6 +56,22 @@ class _Tqdm:
     def close(self) -> None:
         if self._bar is not None:
             self._bar.close()
+
+
+class _Stages:
+    """One line per stage, for logs, where a line cannot be written again."""
+
+    def __init__(self) -> None:
+        self._what = ""
+
+    def show(self, what: str, done: int, total: int | None) -> None:
+        if what != self._what:
+            self._what = what
+            sys.stderr.write(what + "\n" if total is None else f"{what}: {total} in all\n")
+            sys.stderr.flush()
+
+    def close(self) -> None:
+        pass
 
 
 class _Line:

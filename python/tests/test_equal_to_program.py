@@ -69,3 +69,13 @@ def test_the_example_of_the_readme() -> None:
     low, high = result.interval or (0.0, 0.0)
     assert low < result.mean < high
     assert [row.system for row in result.systems] == ["author", "careless"]
+
+
+def test_the_file_of_the_stories_is_not_overwritten(tmp_path: Path) -> None:
+    stories = tmp_path / "stories.jsonl"
+    stories.write_text('{"story": "Rain fell."}\n', encoding="utf-8")
+    result = sm.score(stories, metrics=["text-length"])
+    with pytest.raises(sm.StorymeterError, match="would destroy the input"):
+        result.write(stories)
+    assert stories.read_text(encoding="utf-8") == '{"story": "Rain fell."}\n'
+    result.write(tmp_path / "scores.jsonl")

@@ -67,7 +67,9 @@ fn shard(error: &ShardError) -> Option<String> {
     let advice = match error {
         ShardError::NotEmpty { .. } => "--resume keeps what is complete and scores the others",
         ShardError::OtherSettings { .. } => "name another folder, or remove this shard",
-        ShardError::NeedsCorpus { .. } => "score all files in one run, with -o",
+        ShardError::NeedsCorpus { .. } => {
+            "--corpus-stats FILE keeps that in a file; or score all files in one run, with -o"
+        }
         ShardError::Missing { .. } => "`score` with --out-dir and --resume writes them",
         _ => return None,
     };

@@ -1,13 +1,13 @@
 //! What comes of scoring.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyCapsule, PyDict, PyList};
 use storymeter::core::write::{ScoreFormat, ScoreLine, ScoreLines, ScoreWriter};
-use storymeter::core::{AtomicFile, Column, Key, Place, Progress, Row, Value};
+use storymeter::core::{AtomicFile, Column, Header, Key, Place, Progress, Row, Value, file};
 use storymeter::input::{Inputs, ReferenceFiles};
 use storymeter::ledger::{Resampling, Summary};
 use storymeter::{Overview, ReadyScorer, Run, ScoreTable, Scored as Batch};
@@ -26,6 +26,8 @@ pub struct Scored {
     columns: Vec<Column>,
     run: Run,
     overview: Overview,
+    /// The files that the stories and references came from. None of them is overwritten.
+    sources: Vec<PathBuf>,
 }
 
 /// Stories that are to be scored.
@@ -33,6 +35,7 @@ pub struct Scoring<'a> {
     pub scorer: &'a ReadyScorer,
     pub inputs: &'a Inputs,
     pub references: &'a ReferenceFiles,
+    pub sources: Vec<PathBuf>,
 }
 
 /// What is kept of a batch.
@@ -67,7 +70,7 @@ impl Kept {
 impl Scoring<'_> {
     /// Scores the stories.
     pub fn scored(
-        &self,
+        self,
         resampling: &Resampling,
         against: Option<&str>,
         progress: &Progress,
@@ -86,7 +89,7 @@ impl Scoring<'_> {
         })?;
         let overview = Overview::new(&run, resampling, against, progress)?;
         let columns = run.columns();
-        Ok(Scored { rows, numbers, values, columns, run, overview })
+        Ok(Scored { rows, numbers, values, columns, run, overview, sources: self.sources })
     }
 }
 
@@ -138,11 +141,9 @@ impl Scored {
         table
     }
 
-    fn write_file(
-        &self,
-        path: &std::path::Path,
-        format: ScoreFormat,
-    ) -> storymeter::core::Result<()> {
+    fn write_file(&self, path: &Path, format: ScoreFormat) -> storymeter::core::Result<()> {
+        let sources: Vec<&Path> = self.sources.iter().map(PathBuf::as_path).collect();
+        file::distinct(&[path, &Header::path_of(path)], &sources)?;
         let file = self
             .scores(format, AtomicFile::create(path)?)
             .map_err(|e| storymeter::core::Error::io(Place::file(path), e))?;

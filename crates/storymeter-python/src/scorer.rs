@@ -107,12 +107,13 @@ impl Scorer {
         show: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Scored> {
         let references = reading.reference_files();
+        let sources = reading.files();
         let inputs = reading.inputs(py, true)?;
         let resampling = Resampling { resamples, seed, ..Resampling::default() };
         let ready = Arc::clone(&self.ready);
         work::run(py, threads.unwrap_or(self.threads), show, move |progress| {
             let inputs = if ready.reads_twice() { inputs.repeatable()? } else { inputs };
-            let run = Scoring { scorer: &ready, inputs: &inputs, references: &references };
+            let run = Scoring { scorer: &ready, inputs: &inputs, references: &references, sources };
             run.scored(&resampling, against.as_deref(), progress)
         })
     }
@@ -139,6 +140,15 @@ impl Reading<'_> {
     /// The files of references.
     fn reference_files(&self) -> ReferenceFiles {
         ReferenceFiles { files: self.reference_files.clone(), ..ReferenceFiles::default() }
+    }
+
+    /// The files that the stories and references are read from.
+    pub fn files(&self) -> Vec<PathBuf> {
+        let stories: Vec<PathBuf> = match self.kind.as_str() {
+            "files" => self.stories.extract().unwrap_or_default(),
+            _ => Vec::new(),
+        };
+        stories.into_iter().chain(self.reference_files.iter().cloned()).collect()
     }
 
     /// The path, if the stories are one file.

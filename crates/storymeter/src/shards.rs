@@ -53,7 +53,7 @@ use storymeter_metrics::Part;
 use crate::run::signature_of;
 
 pub use error::ShardError;
-pub use join::{Joined, join};
+pub use join::{Joined, join, refuse_replacing};
 pub use merge::{MergeNote, MergeOptions, Merged, MergedShard, headers, merge};
 pub use plan::{Shard, chosen, plan, refuse_leftovers};
 pub use rows::{RowStatistics, read_rows};

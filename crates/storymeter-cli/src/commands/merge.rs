@@ -79,6 +79,7 @@ pub fn run(args: &MergeArgs, common: &Common) -> anyhow::Result<Outcome> {
     settings.weights.extend(tables.chain(args.weights.iter().cloned()));
     let options = MergeOptions { settings, expect: args.expect, ..MergeOptions::default() };
     let merged = shards::merge(&headers, &options)?;
+    output.map_or(Ok(()), |path| shards::refuse_replacing(&merged, path))?;
     report_read(common, &merged.run.summary);
     let resampling =
         Resampling { resamples: args.resamples as usize, seed: args.seed, ..Resampling::default() };

@@ -130,6 +130,33 @@ fn parquet_is_joined_to_the_file_of_one_run() {
 }
 
 #[test]
+fn merging_replaces_neither_stories_nor_shards() {
+    let sandbox = Sandbox::new();
+    let files = cut(&sandbox, &stories(12), 2);
+    sandbox.run(&format!("score {} -m text-length --out-dir out", files.join(" "))).succeeds();
+    let before = (sandbox.read(&files[0]), names(&sandbox, "out"));
+    sandbox.run(&format!("merge out -o {}", files[0])).fails_with("would destroy the input");
+    sandbox.run("merge out -o out/part-00.jsonl").fails_with("would destroy the input");
+    sandbox.run("merge out -o out/all.jsonl").fails_with("would be taken for one of them");
+    assert_eq!((sandbox.read(&files[0]), names(&sandbox, "out")), before);
+    sandbox.run("merge out -o all.jsonl").succeeds();
+}
+
+#[test]
+fn a_run_that_met_a_bad_file_is_finished_by_skipping_its_bad_records() {
+    let sandbox = Sandbox::new();
+    sandbox.write("good.jsonl", stories(3).concat());
+    sandbox.write("bad.jsonl", "{\"id\": \"b\", \"story\": \"Rain.\"}\n{\"id\": \"c\"}\n");
+    let score = "score good.jsonl bad.jsonl -m text-length --out-dir out";
+    sandbox.run(score).fails_with("1 of 2 files could not be scored");
+    sandbox.run(&format!("{score} --resume --skip-bad")).succeeds();
+    let one = sandbox.run("score good.jsonl bad.jsonl -m text-length --skip-bad").succeeds();
+    assert_eq!(sandbox.run("merge out").succeeds().stdout(), one.stdout());
+    // Without --skip-bad, the second file would be an error.
+    sandbox.run(&format!("{score} --resume")).fails_with("with bad records skipped");
+}
+
+#[test]
 fn metrics_that_know_the_corpus_score_shards_as_one_run() {
     let sandbox = Sandbox::new();
     let files = cut(&sandbox, &stories(40), 3);
@@ -216,7 +243,7 @@ fn a_folder_with_files_needs_resume_and_the_same_settings() {
     let run = run.fails_with("out/part-00.jsonl.meta.json: this file was scored in another way");
     let message = run.stderr();
     assert!(message.contains("text-length|") && message.contains("bleu|"), "{message}");
-    sandbox.run(&format!("{score} --resume --skip-bad")).fails_with("score|skip-bad:yes");
+    sandbox.run(&format!("{score} --resume --renumber")).fails_with("score|duplicates:renumbered");
     assert_eq!(written("out/part-01.jsonl"), before);
 }
 

@@ -39,6 +39,9 @@ pub fn compare(table: &ScoreTable, options: &Options) -> Result<Vec<SystemCompar
         let stories = Stories::of_table(table)?;
         options.without.iter().chain(&options.against).try_for_each(|name| stories.check(name))?;
         let columns = columns(table, options)?;
+        if columns.is_empty() {
+            return Err(Error::NoMetric { file: None });
+        }
         columns.into_iter().map(|(at, column)| one(table, &stories, at, column, options)).collect()
     };
     all().map_err(|error| error.in_file(file.as_deref()))

@@ -2,11 +2,11 @@
 
 use std::fs::File;
 use std::io::{self, Read as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use storymeter_core::spreadsheet::TextCells;
 use storymeter_core::write::{ScoreFormat, ScoreLine, ScoreLines, ScoreWriter};
-use storymeter_core::{AtomicFile, Error, Header, Key, Place, Role, Value, read};
+use storymeter_core::{AtomicFile, Error, Header, Key, Place, Role, Value, file, read};
 
 use super::{Merged, MergedShard, ShardError};
 use crate::{Result, catalogue};
@@ -31,8 +31,9 @@ impl Joined {
 /// inputs would have written. It gets its name with [`Joined::commit`].
 ///
 /// # Errors
-/// Where a shard has another format than the file, stories of several shards have no ids of their
-/// own, so that one run would have numbered them in another way, or a file cannot be read or
+/// Where the file would replace one of the shards or of their inputs, or be taken for a shard
+/// itself; a shard has another format than the file; stories of several shards have no ids of their
+/// own, so that one run would have numbered them in another way; or a file cannot be read or
 /// written.
 pub fn join(merged: &Merged, format: ScoreFormat, path: &Path) -> Result<Joined> {
     for shard in &merged.shards {
@@ -52,6 +53,15 @@ pub fn join(merged: &Merged, format: ScoreFormat, path: &Path) -> Result<Joined>
         };
         return Err(not_joined(shard, problem));
     }
+    refuse_replacing(merged, path)?;
+    let folder = |path: &Path| path.parent().and_then(|folder| beside(folder).canonicalize().ok());
+    let mut written_together = merged.shards.iter().filter(|shard| shard.input.is_some());
+    if written_together.any(|shard| folder(&shard.header) == folder(path)) {
+        let problem = "the folder has the shards, and this file would be taken for one of them; \
+                       choose another folder";
+        let file = path.to_owned();
+        return Err(ShardError::NotJoined { file, problem: problem.to_owned() }.into());
+    }
     let header = merged.run.header();
     let out = AtomicFile::create(path)?;
     let mut file = match format {
@@ -60,6 +70,31 @@ pub fn join(merged: &Merged, format: ScoreFormat, path: &Path) -> Result<Joined>
     };
     file.sync()?;
     Ok(Joined { file, header })
+}
+
+/// Refuses a file that would replace one of the shards, or a file of stories that one of them was
+/// made from.
+///
+/// # Errors
+/// If it would.
+pub fn refuse_replacing(merged: &Merged, path: &Path) -> Result<()> {
+    let mut files: Vec<PathBuf> = Vec::new();
+    for shard in &merged.shards {
+        let mut rows = shard.output.clone().into_os_string();
+        rows.push(".stats");
+        files.extend([shard.header.clone(), shard.output.clone(), rows.into()]);
+        files.extend(shard.input.clone());
+    }
+    // Inputs may have been moved since, and other machines may have had them under other names.
+    files.retain(|file| file.exists());
+    let header = Header::path_of(path);
+    let files: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
+    Ok(file::distinct(&[path, &header], &files)?)
+}
+
+/// A folder by a name that can be looked up: an empty one is the current folder.
+fn beside(folder: &Path) -> &Path {
+    if folder.as_os_str().is_empty() { Path::new(".") } else { folder }
 }
 
 fn not_joined(shard: &MergedShard, problem: String) -> crate::Error {

@@ -55,6 +55,8 @@ pub struct Merged {
 /// One shard that was merged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MergedShard {
+    /// The file of stories that it was made from, as it was named then, if the header knows it.
+    pub input: Option<PathBuf>,
     /// Its header.
     pub header: PathBuf,
     /// Its scores.
@@ -193,6 +195,7 @@ pub fn merge(paths: &[PathBuf], options: &MergeOptions) -> Result<Merged> {
     }
     summary.add_systems(ledger.systems().iter().map(String::as_str));
     let shards = parts.into_iter().map(|part| MergedShard {
+        input: part.mark().map(|mark| PathBuf::from(&mark.input.name)),
         stories: part.header.rows,
         numbered: part.totals.numbered,
         explained: part.mark().is_none_or(|mark| mark.settings.contains("|explain:")),

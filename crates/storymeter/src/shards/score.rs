@@ -108,6 +108,10 @@ pub fn state(scorer: &ReadyScorer, shard: &Shard, options: &ShardOptions) -> Res
     if known.settings != settings {
         return Err(other_settings(&path, &known.settings, &settings));
     }
+    // A shard without a bad record is the same, whether bad ones are skipped or not.
+    if header.skipped > 0 && !options.read.skip_bad {
+        return Err(other_settings(&path, "bad records skipped", "bad records refused"));
+    }
     if !is_unchanged(&shard.input, &path, &known.input)? {
         return Ok(ShardState::Changed);
     }
@@ -163,9 +167,6 @@ fn settings(scorer: &ReadyScorer, shard: &Shard, options: &ShardOptions) -> Stri
         DuplicateIds::Refuse => {}
         DuplicateIds::Renumber => add("duplicates", "renumbered"),
         DuplicateIds::Allow => add("duplicates", "allowed"),
-    }
-    if read.skip_bad {
-        add("skip-bad", "yes");
     }
     settings.join("|")
 }
