@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, overload
 
 from . import _native
+from ._how import checked_seed
 from ._progress import shown
 from ._score import ManyStories, OneStory, Progress
 from ._stories import reading_of
@@ -273,8 +274,8 @@ def perturb(
     if antonyms is not None and more_antonyms is not None:
         raise ValueError("antonyms replaces the embedded table, and more_antonyms adds to it")
     settings = _Settings(
-        preset, techniques, counts, keyword_share, garbled, spliced, seed, per_story, donor_sample,
-        delexicalise, _path(antonyms), _path(more_antonyms), _path(keywords),
+        preset, techniques, counts, keyword_share, garbled, spliced, checked_seed(seed), per_story,
+        donor_sample, delexicalise, _path(antonyms), _path(more_antonyms), _path(keywords),
     )
     how: dict[str, Any] = {
         "columns": columns, "skip_bad": skip_bad, "renumber": renumber, "format": format,

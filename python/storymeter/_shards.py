@@ -241,6 +241,8 @@ def _planned(
     shard: tuple[int, int] | None,
 ) -> tuple[list[Shard], list[str]]:
     """The shards of this job, and the inputs of all jobs."""
+    if shard is not None:
+        _how.check_kind("shard", shard, tuple)
     if shard is not None and not 0 <= shard[0] < shard[1]:
         raise ValueError(f"shard: jobs are counted from 0, and {shard[0]} is not below {shard[1]}")
     planned, inputs = _native.plan_shards(
@@ -252,6 +254,7 @@ def _planned(
 
 def _expanded(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> list[str]:
     """The files and folders that names and patterns stand for, as absolute paths."""
+    _how.check_kind("paths", paths, (str, os.PathLike, Iterable))
     given = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     found = []
     for one in given:
@@ -399,6 +402,7 @@ def merge(
         Shards were scored in different ways, are missing, doubled or damaged: the classes below it
         tell which.
     """
+    _how.check_kind("shards", shards, (str, os.PathLike, Iterable))
     given = [shards] if isinstance(shards, (str, os.PathLike)) else list(shards)
     tables = [(name, os.fspath(path)) for name, path in (weights or {}).items()]
     return MergedScores(

@@ -101,3 +101,14 @@ def test_a_full_disk_says_so(tmp_path: Path) -> None:
     with pytest.raises(sm.DiskFullError) as caught:
         sm.score(["Rain."], metrics=["text-length"]).write(full)
     assert caught.value.errno == errno.ENOSPC
+
+
+def test_arguments_of_the_wrong_kind_are_named() -> None:
+    with pytest.raises(TypeError, match="paths is of the type NoneType"):
+        sm.score_files(None, "out")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="shard is of the type str"):
+        sm.score_files("a.jsonl", "out", shard="1/2")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="shards is of the type NoneType"):
+        sm.merge(None)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="seed"):
+        sm.perturb(["Rain fell. It was cold."], seed=-1)
