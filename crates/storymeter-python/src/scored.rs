@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyCapsule, PyDict, PyList};
-use storymeter::core::write::{ScoreFormat, ScoreLine, ScoreLines, ScoreWriter};
+use storymeter::core::write::{ScoreFormat, ScoreLines, ScoreWriter};
 use storymeter::core::{AtomicFile, Column, Header, Key, Place, Progress, Row, Value, file};
 use storymeter::input::{Inputs, ReferenceFiles};
 use storymeter::ledger::{Resampling, Summary};
@@ -115,20 +115,7 @@ impl Scored {
         let keys: Vec<Key> = self.columns.iter().map(|column| column.key.clone()).collect();
         let lines = ScoreLines::new(format, keys);
         let mut writer = ScoreWriter::new(out, &lines)?;
-        for (at, row) in self.rows.iter().enumerate() {
-            let values: Vec<Value> = self.values.iter().map(|column| column[at].clone()).collect();
-            let line = ScoreLine {
-                id: &row.id,
-                system: row.system.as_deref(),
-                item: &row.item,
-                values: &values,
-                ratings: &row.ratings,
-                explanation: None,
-            };
-            let mut part = lines.part();
-            lines.add(&mut part, &line)?;
-            writer.write(part)?;
-        }
+        writer.write_table(&lines, &self.score_table())?;
         writer.finish(&self.run.header())
     }
 

@@ -44,7 +44,7 @@ mod stored;
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 use storymeter_core::{FileMark, MetricTotals, Place, Pooling};
@@ -58,6 +58,13 @@ pub use merge::{MergeNote, MergeOptions, Merged, MergedShard, headers, merge};
 pub use plan::{Shard, chosen, plan, refuse_leftovers};
 pub use rows::{RowStatistics, read_rows};
 pub use score::{Outcome, ShardOptions, ShardState, refuse_corpus, score_shard, state};
+
+/// Where the row statistics of a file of scores stand.
+pub fn rows_of(scores: &Path) -> PathBuf {
+    let mut name = scores.as_os_str().to_owned();
+    name.push(".stats");
+    name.into()
+}
 
 /// The width of the rows that are stored of a metric: its statistics if they are added up, and its
 /// values if these are averaged. Merging then needs no metric of the second kind, which may have a

@@ -116,14 +116,7 @@ fn written(path: &Path) -> anyhow::Result<Written> {
 /// Checks that the output is none of the files that are read.
 fn check_files(args: &MergeArgs, headers: &[PathBuf], output: Option<&Path>) -> anyhow::Result<()> {
     let scores: Vec<PathBuf> = headers.iter().filter_map(|path| Header::file_of(path)).collect();
-    let rows: Vec<PathBuf> = scores
-        .iter()
-        .map(|path| {
-            let mut name = path.clone().into_os_string();
-            name.push(".stats");
-            name.into()
-        })
-        .collect();
+    let rows: Vec<PathBuf> = scores.iter().map(|path| shards::rows_of(path)).collect();
     let inputs = headers.iter().chain(&scores).chain(&rows).chain(&args.meteor_data);
     let inputs = inputs.chain(args.weights.iter().map(|(_, folder)| folder));
     let inputs: Vec<&Path> = inputs.map(PathBuf::as_path).collect();

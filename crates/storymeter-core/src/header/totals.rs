@@ -98,6 +98,9 @@ pub struct ShardMark {
     pub of: u64,
     /// The settings that are not part of a signature, such as how the input is read.
     pub settings: String,
+    /// Whether the scores have explanations.
+    #[serde(default)]
+    pub explained: bool,
     /// The row statistics beside the score file; `None` if there are too many stories for them.
     pub rows: Option<FileMark>,
 }

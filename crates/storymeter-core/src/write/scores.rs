@@ -276,6 +276,30 @@ impl<W: Write + Send> ScoreWriter<W> {
         }
     }
 
+    /// Appends all stories of a table, whose metrics are the keys of the lines, in their order.
+    ///
+    /// # Errors
+    /// As [`ScoreLines::add`] and [`ScoreWriter::write`].
+    pub fn write_table(&mut self, lines: &ScoreLines, table: &ScoreTable) -> io::Result<()> {
+        let metrics = table.of_role(Role::Metric);
+        for (at, row) in table.rows().iter().enumerate() {
+            let values: Vec<Value> =
+                metrics.iter().map(|&column| table.values(column)[at].clone()).collect();
+            let line = ScoreLine {
+                id: &row.id,
+                system: row.system.as_deref(),
+                item: &row.item,
+                values: &values,
+                ratings: &row.ratings,
+                explanation: None,
+            };
+            let mut part = lines.part();
+            lines.add(&mut part, &line)?;
+            self.write(part)?;
+        }
+        Ok(())
+    }
+
     /// Ends the file and returns the output, for [`Header::commit`]. Parquet also takes the header
     /// in.
     ///
@@ -322,21 +346,7 @@ impl ScoreTable {
         let file = AtomicFile::create(path)?;
         let written = || -> io::Result<AtomicFile> {
             let mut writer = ScoreWriter::new(file, &lines)?;
-            for (at, row) in self.rows().iter().enumerate() {
-                let values: Vec<Value> =
-                    metrics.iter().map(|&column| self.values(column)[at].clone()).collect();
-                let line = ScoreLine {
-                    id: &row.id,
-                    system: row.system.as_deref(),
-                    item: &row.item,
-                    values: &values,
-                    ratings: &row.ratings,
-                    explanation: None,
-                };
-                let mut part = lines.part();
-                lines.add(&mut part, &line)?;
-                writer.write(part)?;
-            }
+            writer.write_table(&lines, self)?;
             writer.finish(&header)
         };
         header.commit(written().map_err(|e| Error::io(Place::file(path), e))?)

@@ -5,10 +5,10 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use storymeter_core::spreadsheet::TextCells;
-use storymeter_core::write::{ScoreFormat, ScoreLine, ScoreLines, ScoreWriter};
-use storymeter_core::{AtomicFile, Error, Header, Key, Place, Role, Value, file, read};
+use storymeter_core::write::{ScoreFormat, ScoreLines, ScoreWriter};
+use storymeter_core::{AtomicFile, Error, Header, Key, Place, file, read};
 
-use super::{Merged, MergedShard, ShardError};
+use super::{Merged, MergedShard, ShardError, rows_of};
 use crate::{Result, catalogue};
 
 /// The scores of all shards in one file, which has no name yet.
@@ -80,9 +80,7 @@ pub fn join(merged: &Merged, format: ScoreFormat, path: &Path) -> Result<Joined>
 pub fn refuse_replacing(merged: &Merged, path: &Path) -> Result<()> {
     let mut files: Vec<PathBuf> = Vec::new();
     for shard in &merged.shards {
-        let mut rows = shard.output.clone().into_os_string();
-        rows.push(".stats");
-        files.extend([shard.header.clone(), shard.output.clone(), rows.into()]);
+        files.extend([shard.header.clone(), shard.output.clone(), rows_of(&shard.output)]);
         files.extend(shard.input.clone());
     }
     // Inputs may have been moved since, and other machines may have had them under other names.
@@ -159,22 +157,7 @@ fn rows(merged: &Merged, header: &Header, out: AtomicFile, path: &Path) -> Resul
     let mut writer = ScoreWriter::new(out, &lines).map_err(failed)?;
     for shard in &merged.shards {
         let table = read::scores(&shard.output, &catalogue())?;
-        let metrics = table.of_role(Role::Metric);
-        let mut part = lines.part();
-        for (at, row) in table.rows().iter().enumerate() {
-            let values: Vec<Value> =
-                metrics.iter().map(|&column| table.values(column)[at].clone()).collect();
-            let line = ScoreLine {
-                id: &row.id,
-                system: row.system.as_deref(),
-                item: &row.item,
-                values: &values,
-                ratings: &row.ratings,
-                explanation: None,
-            };
-            lines.add(&mut part, &line).map_err(failed)?;
-        }
-        writer.write(part).map_err(failed)?;
+        writer.write_table(&lines, &table).map_err(failed)?;
     }
     Ok(writer.finish(header).map_err(failed)?)
 }

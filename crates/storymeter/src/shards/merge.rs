@@ -198,7 +198,7 @@ pub fn merge(paths: &[PathBuf], options: &MergeOptions) -> Result<Merged> {
         input: part.mark().map(|mark| PathBuf::from(&mark.input.name)),
         stories: part.header.rows,
         numbered: part.totals.numbered,
-        explained: part.mark().is_none_or(|mark| mark.settings.contains("|explain:")),
+        explained: part.mark().is_none_or(|mark| mark.explained),
         header: part.path,
         output: part.output,
     });

@@ -8,7 +8,7 @@ use storymeter_core::read::{self, Format, without_compression};
 use storymeter_core::write::ScoreFormat;
 use storymeter_core::{Error, Header, Place, file};
 
-use super::ShardError;
+use super::{ShardError, rows_of};
 use crate::Result;
 
 /// A file of stories and the file that its scores are written to.
@@ -34,9 +34,7 @@ impl Shard {
 
     /// The row statistics of the stories.
     pub fn rows(&self) -> PathBuf {
-        let mut name = self.output.as_os_str().to_owned();
-        name.push(".stats");
-        name.into()
+        rows_of(&self.output)
     }
 }
 

@@ -13,10 +13,10 @@
 //! the last story. The checksum of the whole file is in the header of the shard.
 
 use std::collections::HashSet;
-use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::io::{self, BufReader, Read, Write};
 use std::path::Path;
 
+use sha2::{Digest, Sha256};
 use storymeter_core::{AtomicFile, Error, FileMark, Place, Pooling, Story, Value};
 use storymeter_metrics::{MetricSet, Part};
 
@@ -39,13 +39,24 @@ const NO_SYSTEM: u32 = u32::MAX;
 /// 128 bits that stand for the system and the id of a story.
 pub(crate) type IdHash = [u64; 2];
 
-/// Hashes the system and the id of a story.
+/// Hashes the system and the id of a story: the first 128 bits of SHA-256, so that all machines and
+/// compilers agree.
 pub(crate) fn id_hash(story: &Story) -> IdHash {
-    let hash = |salt: u8| {
-        let of = (salt, story.system.as_deref(), story.id.as_str());
-        BuildHasherDefault::<DefaultHasher>::new().hash_one(of)
+    let mut hash = Sha256::new();
+    // Lengths keep "a" + "bc" and "ab" + "c" apart, and a missing system from an empty one.
+    match &story.system {
+        Some(system) => {
+            hash.update((system.len() as u64 + 1).to_le_bytes());
+            hash.update(system);
+        }
+        None => hash.update(0u64.to_le_bytes()),
+    }
+    hash.update(&story.id);
+    let digest = hash.finalize();
+    let word = |at: usize| {
+        digest[at..at + 8].iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte))
     };
-    [hash(0), hash(1)]
+    [word(0), word(8)]
 }
 
 /// Writes the rows of a ledger, which is in the order of `ids`. The caller commits the file.

@@ -294,6 +294,7 @@ fn write(
         place: shard.place,
         of: shard.of,
         settings: settings(scorer, shard, options),
+        explained: scorer.explains().is_some(),
         rows,
     });
     // The place in a list may change later, so the header inside a file does not have it.
