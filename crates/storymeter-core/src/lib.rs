@@ -24,6 +24,7 @@
 struct Readme;
 
 mod absence;
+mod aspect;
 mod column;
 #[cfg(feature = "settings")]
 pub mod configuration;
@@ -46,6 +47,7 @@ pub mod terminal;
 pub mod write;
 
 pub use absence::{Absence, Value, finite_or};
+pub use aspect::{Aspect, AspectTest};
 pub use column::{Column, Counts, Direction, Range, Role};
 pub use error::{Error, Missing, Place, Result};
 pub use file::AtomicFile;
