@@ -47,6 +47,13 @@ pub enum StreamId {
         /// Number of the record in the whole input.
         record: u64,
     },
+    /// The twin of a record in one aspect of the test suite for metrics.
+    Twin {
+        /// Number of the record in the whole input.
+        record: u64,
+        /// The place of the aspect in [`Aspect::ALL`](crate::Aspect::ALL).
+        aspect: u64,
+    },
     /// Which human stories are compared with machine stories when a discriminator is trained
     /// (DisScore).
     Partner {
@@ -93,7 +100,10 @@ pub enum StreamId {
 }
 
 /// Where the reserved draws of a record begin. No story is drawn from nearly as often.
-const FIRST_RESERVED_DRAW: u64 = u64::MAX - 3;
+const FIRST_RESERVED_DRAW: u64 = FIRST_TWIN - 63;
+
+/// Where the draws of twins begin. They count downwards, one per aspect.
+const FIRST_TWIN: u64 = u64::MAX - 4;
 
 impl StreamId {
     /// The generator of this stream under `seed`.
@@ -119,7 +129,8 @@ impl StreamId {
             Self::Split { record } => [record, u64::MAX],
             Self::DevNegative { record } => [record, u64::MAX - 1],
             Self::Partner { record } => [record, u64::MAX - 2],
-            Self::CalibrationNegative { record } => [record, FIRST_RESERVED_DRAW],
+            Self::CalibrationNegative { record } => [record, u64::MAX - 3],
+            Self::Twin { record, aspect } => [record, FIRST_TWIN - aspect],
             Self::SelfBleuSample { record } => [record, 0],
             Self::EpochOrder { epoch } => [u64::MAX, epoch],
             Self::BatchOrder { epoch, chunk } => [u64::MAX - 1 - chunk, epoch],
@@ -199,6 +210,7 @@ mod tests {
             (StreamId::Split { record }, [41, u64::MAX]),
             (StreamId::DevNegative { record }, [41, u64::MAX - 1]),
             (StreamId::CalibrationNegative { record }, [41, u64::MAX - 3]),
+            (StreamId::Twin { record, aspect: 2 }, [41, u64::MAX - 6]),
             (StreamId::SelfBleuSample { record }, [41, 0]),
             (StreamId::EpochOrder { epoch }, [u64::MAX, 3]),
             (StreamId::BatchOrder { epoch, chunk: 0 }, [u64::MAX - 1, 3]),

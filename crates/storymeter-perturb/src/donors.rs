@@ -80,6 +80,11 @@ impl Donors {
         (!self.stories.is_empty()).then(|| DonorId(draw.below(self.stories.len()) as u32))
     }
 
+    /// The text of a story.
+    pub(crate) fn text(&self, donor: DonorId) -> &str {
+        &self.stories[donor.0 as usize].text
+    }
+
     /// A random sentence of a story.
     pub(crate) fn sentence(&self, donor: DonorId, draw: &mut Draw) -> &str {
         let donor = &self.stories[donor.0 as usize];

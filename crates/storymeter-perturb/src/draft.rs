@@ -6,7 +6,7 @@ use storymeter_text::{Span, sentence, treebank};
 
 use crate::draw::Draw;
 use crate::style::{self, Style};
-use crate::{Edit, Technique};
+use crate::{Edit, Replacement, Technique};
 
 /// The working copy of a story. It changes only through [`Draft::replace_all`], which keeps text,
 /// sentences and edits consistent.
@@ -170,16 +170,8 @@ impl Draft {
         if changes.is_empty() {
             return false;
         }
-        let mut text = String::with_capacity(self.text.len() + 64);
-        let mut copied = 0;
-        for Change { sentence, span, after } in &changes {
-            text.push_str(&self.text[copied..span.start]);
-            let (start, before) = (text.len(), span.of(&self.text).to_owned());
-            self.edits.push(Edit::new(technique, *sentence, start, before, after.clone()));
-            text.push_str(after);
-            copied = span.end;
-        }
-        text.push_str(&self.text[copied..]);
+        let (text, replacements) = replaced(&self.text, &changes);
+        self.edits.extend(replacements.into_iter().map(|made| Edit::new(technique, made)));
         self.text = text;
         // Growth of earlier sentences moves a sentence's start and end; its own growth moves the
         // end.
@@ -202,6 +194,23 @@ impl Draft {
     }
 }
 
+/// The text after all changes, and the record of each. The changes come in the order of the text and
+/// do not overlap.
+pub fn replaced(original: &str, changes: &[Change]) -> (String, Vec<Replacement>) {
+    let mut text = String::with_capacity(original.len() + 64);
+    let mut records = Vec::with_capacity(changes.len());
+    let mut copied = 0;
+    for Change { sentence, span, after } in changes {
+        text.push_str(&original[copied..span.start]);
+        let (start, before) = (text.len(), span.of(original).to_owned());
+        records.push(Replacement::new(*sentence, start, before, after.clone()));
+        text.push_str(after);
+        copied = span.end;
+    }
+    text.push_str(&original[copied..]);
+    (text, records)
+}
+
 /// The sentences of a story: those that the input gave, or else those that the splitter finds.
 pub fn sentences_of(story: &Story) -> Vec<Span> {
     if story.sentences.is_empty() {
@@ -215,7 +224,7 @@ pub fn sentences_of(story: &Story) -> Vec<Span> {
 ///
 /// Without a prompt it is the first sentence (as in ROCStories). With a prompt of its own, all of
 /// the text is open (as in WritingPrompts), unless the text itself begins with the prompt.
-fn context_length(story: &Story, sentences: &[Span]) -> usize {
+pub fn context_length(story: &Story, sentences: &[Span]) -> usize {
     let Some(prompt) = story.prompt.as_deref().map(str::trim).filter(|prompt| !prompt.is_empty())
     else {
         return sentences.len().min(1);

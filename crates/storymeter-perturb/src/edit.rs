@@ -1,20 +1,16 @@
 //! Records of what was changed in a story, exact enough to undo it.
 
 use std::borrow::Cow;
+use std::ops::Deref;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde::{Deserialize, Serialize};
 
-use crate::{Error, Technique};
+use crate::replacement::MarkedText;
+use crate::{Error, Replacement, Technique};
 
-/// One replacement in a text: the bytes from `start` to `end`, which read `before`, now read
-/// `after`.
+/// One replacement in a text, and the technique that made it.
 ///
-/// The edits of a story are applied in sequence, so `start` and `end` count bytes in the text as
-/// the earlier edits left it.
-///
-/// An edit reads and writes JSON with the fields `technique`, `sentence`, `start`, `end`, `before`
-/// and `after`. The end always follows from the start and from `before`; a record that says
-/// otherwise is refused.
+/// In JSON it has the field `technique` and those of a [`Replacement`].
 ///
 /// ```
 /// use storymeter_perturb::{Edit, apply};
@@ -24,190 +20,38 @@ use crate::{Error, Technique};
 /// let edit: Edit = serde_json::from_str(json)?;
 /// assert_eq!((edit.start(), edit.end()), (3, 7));
 /// assert_eq!(apply("He went home.", &[edit]).unwrap(), "He did not go home.");
-///
-/// assert!(serde_json::from_str::<Edit>(&json.replace("\"end\":7", "\"end\":9")).is_err());
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Edit {
     technique: Technique,
-    sentence: usize,
-    start: usize,
-    before: String,
-    after: String,
+    #[serde(flatten)]
+    replacement: Replacement,
 }
 
 impl Edit {
-    pub(crate) fn new(
-        technique: Technique,
-        sentence: usize,
-        start: usize,
-        before: String,
-        after: String,
-    ) -> Self {
-        Self { technique, sentence, start, before, after }
+    pub(crate) fn new(technique: Technique, replacement: Replacement) -> Self {
+        Self { technique, replacement }
     }
 
     /// The technique that made the edit.
     pub fn technique(&self) -> Technique {
         self.technique
     }
+}
 
-    /// The number of the changed sentence in the story, from 0.
-    pub fn sentence(&self) -> usize {
-        self.sentence
-    }
+/// An edit is a replacement: where it is, and what it reads before and after.
+impl Deref for Edit {
+    type Target = Replacement;
 
-    /// The first byte that is replaced.
-    pub fn start(&self) -> usize {
-        self.start
-    }
-
-    /// One past the last byte that is replaced.
-    pub fn end(&self) -> usize {
-        self.start + self.before.len()
-    }
-
-    /// The text that is replaced.
-    pub fn before(&self) -> &str {
-        &self.before
-    }
-
-    /// The text that stands there instead.
-    pub fn after(&self) -> &str {
-        &self.after
+    fn deref(&self) -> &Replacement {
+        &self.replacement
     }
 }
 
-/// An edit as JSON has it.
-#[derive(Serialize, Deserialize)]
-#[serde(rename = "Edit")]
-struct Record<'a> {
-    technique: Technique,
-    sentence: usize,
-    start: usize,
-    end: usize,
-    before: Cow<'a, str>,
-    after: Cow<'a, str>,
-}
-
-impl Serialize for Edit {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let record = Record {
-            technique: self.technique,
-            sentence: self.sentence,
-            start: self.start,
-            end: self.end(),
-            before: Cow::Borrowed(&self.before),
-            after: Cow::Borrowed(&self.after),
-        };
-        record.serialize(serializer)
-    }
-}
-
-impl<'de> Deserialize<'de> for Edit {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let Record { technique, sentence, start, end, before, after } =
-            Record::deserialize(deserializer)?;
-        if start.checked_add(before.len()) != Some(end) {
-            let length = before.len();
-            return Err(de::Error::custom(Error::ContradictoryEdit { start, end, length }));
-        }
-        Ok(Self::new(technique, sentence, start, before.into_owned(), after.into_owned()))
-    }
-}
-
-/// Applies `edits` to `original` in order, which gives the damaged story.
-///
-/// # Errors
-/// [`Error::EditMismatch`] if an edit does not fit the text that it is applied to.
-pub fn apply(original: &str, edits: &[Edit]) -> Result<String, Error> {
-    let mut text = MarkedText::new(original);
-    for (number, edit) in edits.iter().enumerate() {
-        text.replace(edit.start, &edit.before, &edit.after, number, None)?;
-    }
-    Ok(text.finish().0)
-}
-
-/// Takes `edits` back from `damaged` in reverse order, which gives the original story.
-///
-/// # Errors
-/// [`Error::EditMismatch`] if an edit does not fit the text that it is taken back from.
-pub fn undo(damaged: &str, edits: &[Edit]) -> Result<String, Error> {
-    let mut text = MarkedText::new(damaged);
-    for (number, edit) in edits.iter().enumerate().rev() {
-        text.replace(edit.start, &edit.after, &edit.before, number, None)?;
-    }
-    Ok(text.finish().0)
-}
-
-/// The technique that last wrote a byte; `None` for the author's own text.
-type Mark = Option<Technique>;
-
-/// A text under edit, with a mark on every byte, cut at the place of the last edit.
-///
-/// The time of an edit is in proportion to its distance from the last one. Edits of one technique
-/// come in the order of the text, so a story with 100,000 of them takes one pass and not one copy
-/// of the text per edit.
-struct MarkedText {
-    left: Vec<(u8, Mark)>,
-    /// The bytes after the cut, the last one first.
-    right: Vec<(u8, Mark)>,
-}
-
-impl MarkedText {
-    fn new(text: &str) -> Self {
-        Self { left: Vec::new(), right: text.bytes().rev().map(|byte| (byte, None)).collect() }
-    }
-
-    /// Moves the cut to the byte `place`, or to the end of a shorter text.
-    fn seek(&mut self, place: usize) {
-        if place < self.left.len() {
-            self.right.extend(self.left.drain(place..).rev());
-        } else {
-            let kept = self.right.len().saturating_sub(place - self.left.len());
-            self.left.extend(self.right.drain(kept..).rev());
-        }
-    }
-
-    /// Replaces `old`, which must stand at the byte `start`, by `new`. The new bytes get `mark`,
-    /// except that `old` keeps its marks if `new` begins with it.
-    fn replace(
-        &mut self,
-        start: usize,
-        old: &str,
-        new: &str,
-        number: usize,
-        mark: Mark,
-    ) -> Result<(), Error> {
-        self.seek(start);
-        let mut after = self.right.iter().rev().map(|(byte, _)| *byte);
-        let is_inside_a_character = after.clone().next().is_some_and(|byte| byte & 0xc0 == 0x80);
-        let fits = self.left.len() == start
-            && !is_inside_a_character
-            && old.bytes().all(|byte| after.next() == Some(byte));
-        if !fits {
-            return Err(Error::EditMismatch { number, expected: old.to_owned(), start });
-        }
-        let written = match new.strip_prefix(old) {
-            Some(copy) => {
-                self.seek(start + old.len());
-                copy
-            }
-            None => {
-                self.right.truncate(self.right.len() - old.len());
-                new
-            }
-        };
-        self.left.extend(written.bytes().map(|byte| (byte, mark)));
-        Ok(())
-    }
-
-    /// The text, and the mark of each of its bytes.
-    fn finish(mut self) -> (String, Vec<Mark>) {
-        self.seek(usize::MAX);
-        let (bytes, marks) = self.left.into_iter().unzip();
-        (String::from_utf8(bytes).expect("edits replace whole characters"), marks)
+impl AsRef<Replacement> for Edit {
+    fn as_ref(&self) -> &Replacement {
+        &self.replacement
     }
 }
 
@@ -227,7 +71,7 @@ pub struct Stretch<'a> {
 pub fn stretches(original: &str, edits: &[Edit]) -> Result<Vec<Stretch<'static>>, Error> {
     let mut text = MarkedText::new(original);
     for (number, edit) in edits.iter().enumerate() {
-        text.replace(edit.start, &edit.before, &edit.after, number, Some(edit.technique))?;
+        text.replace(edit.start(), edit.before(), edit.after(), number, Some(edit.technique))?;
     }
     let (text, marks) = text.finish();
     let mut out: Vec<Stretch<'static>> = Vec::new();
@@ -245,9 +89,10 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::{apply, undo};
 
     fn edit(technique: Technique, start: usize, before: &str, after: &str) -> Edit {
-        Edit::new(technique, 1, start, before.into(), after.into())
+        Edit::new(technique, Replacement::new(1, start, before.into(), after.into()))
     }
 
     #[test]
@@ -286,6 +131,7 @@ mod tests {
             ]
         );
     }
+
     #[test]
     fn an_edit_reads_and_writes_the_same_json() {
         let json = concat!(
@@ -312,12 +158,13 @@ mod tests {
             assert!(error.starts_with("an edit of the bytes "), "{error}");
         }
     }
+
     /// Copies the whole text once per edit.
     fn apply_by_copying(original: &str, edits: &[Edit]) -> Option<String> {
         let mut text = original.to_owned();
         for edit in edits {
-            text.get(edit.start..)?.strip_prefix(edit.before.as_str())?;
-            text.replace_range(edit.start..edit.end(), &edit.after);
+            text.get(edit.start()..)?.strip_prefix(edit.before())?;
+            text.replace_range(edit.start()..edit.end(), edit.after());
         }
         Some(text)
     }

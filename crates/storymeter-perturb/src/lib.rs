@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+pub mod aspect;
 mod config;
 mod donors;
 mod draft;
@@ -11,6 +12,7 @@ mod names;
 pub mod negation;
 mod reordering;
 mod repetition;
+mod replacement;
 mod sampler;
 mod style;
 mod substitution;
@@ -21,9 +23,10 @@ mod words;
 pub use config::{CheckedConfig, Config, Preset};
 pub use donors::{DEFAULT_SAMPLE, DonorSampler, Donors};
 pub use draft::sentences_of;
-pub use edit::{Edit, Stretch, apply, stretches, undo};
+pub use edit::{Edit, Stretch, stretches};
 pub use error::Error;
 pub use names::{delexicalised, delexicalised_with_names};
+pub use replacement::{Replacement, apply, undo};
 pub use sampler::{Perturbation, Perturber, Unchanged};
 pub use tally::Tally;
 pub use technique::Technique;

@@ -90,7 +90,7 @@ pub fn released_code(draft: &mut Draft, draw: &mut Draw, sources: Sources, share
 
 /// Whether an antonym takes the form of the word that it replaces.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Inflection {
+pub enum Inflection {
     Matched,
     Base,
 }
@@ -191,7 +191,8 @@ fn putting(draft: &Draft, keyword: &Keyword, word: String, inflection: Inflectio
     Change { sentence, span, after: word }
 }
 
-fn starts_with_a_vowel(word: &str) -> bool {
+/// Whether a word takes the article "an", as far as its spelling says.
+pub fn starts_with_a_vowel(word: &str) -> bool {
     word.starts_with(['a', 'e', 'i', 'o', 'u', 'A', 'E', 'I', 'O', 'U'])
 }
 
@@ -216,7 +217,7 @@ fn replacement(
 }
 
 /// The antonyms of a keyword, in the form that the keyword has in the text.
-fn antonyms(
+pub fn antonyms(
     lexicon: &Lexicon,
     keyword: &Keyword,
     word: &str,

@@ -196,6 +196,16 @@ impl Lexicon {
             })
     }
 
+    /// Whether a word is English in this form, function words included.
+    pub fn is_known_form(&self, word: &str) -> bool {
+        let word = lower_case(word);
+        is_function_word(&word)
+            || compiled::find(&word).is_some()
+            || PartOfSpeech::ALL
+                .into_iter()
+                .any(|pos| morphology::known_lemma(&word, pos).is_some())
+    }
+
     fn knows(&self, word: &str, accept: impl Fn(compiled::Entry) -> bool) -> bool {
         if let Some(keywords) = &self.keywords {
             return keywords.knows(word);

@@ -1,0 +1,244 @@
+//! Cause: cause and effect are exchanged.
+//!
+//! - `because`, `so`: what stands before and after the word changes places. "She cried because she
+//!   fell" becomes "She fell because she cried".
+//! - `because of`: becomes "leading to" or "resulting in".
+//! - `so that`: becomes "because" or "since".
+//! - `word`: "the reason for" and "the result of" are exchanged, and "caused" becomes "resulted
+//!   from".
+//!
+//! The first rule that applies is used, at a random place. The released code looks only at the last
+//! such word of a clause, repeats clauses and loses words; here both sides must be whole clauses,
+//! so that the twin is a grammatical sentence with the wrong logic. Where "so" says what something
+//! is good for ("He saved so he could buy a car"), nothing is exchanged. Phrases such as "as a
+//! result" stay, because "as a cause" is not wrong logic but no English.
+
+use std::ops::Range;
+
+use storymeter_text::morphology::verb::{self, VerbForm};
+use storymeter_text::tagger::Tag;
+
+use super::Plan;
+use super::passage::{Passage, Words};
+use crate::draft::Change;
+use crate::draw::Draw;
+use crate::style::match_case;
+
+pub fn plan(passage: &Passage<'_>, draw: &mut Draw) -> Option<Plan> {
+    let mut swaps = Vec::new();
+    for sentence in passage.open() {
+        let words = passage.tokens(sentence);
+        for at in 0..words.len() {
+            if let Some((rule, left, right)) = sides(&words, at) {
+                swaps.push(Plan::new(rule, exchange(passage, sentence, left, right)));
+            }
+        }
+    }
+    if !swaps.is_empty() {
+        return Some(swaps.swap_remove(draw.below(swaps.len())));
+    }
+    let mut others = phrases(passage, draw);
+    if others.is_empty() {
+        others = single_words(passage, draw);
+    }
+    (!others.is_empty()).then(|| others.swap_remove(draw.below(others.len())))
+}
+
+/// The clauses before and after the "because" or "so" at a place, if they can change places.
+fn sides(words: &Words<'_>, at: usize) -> Option<(&'static str, Range<usize>, Range<usize>)> {
+    let rule = match words.lower(at).as_ref() {
+        "because" if is_because(words, at) => "because",
+        "so" if is_so(words, at) => "so",
+        _ => return None,
+    };
+    let end = words.end_of_words();
+    // "Because it rained, he stayed."
+    if at == 0 && rule == "because" {
+        let comma = (1..end).find(|&i| words.word(i) == ",")?;
+        let (left, right) = (1..comma, comma + 1..end);
+        return both_whole(words, left, right).map(|(left, right)| (rule, left, right));
+    }
+    let start = clause_start(words, at)?;
+    let before = if words.word(at - 1) == "," { at - 1 } else { at };
+    let first_verb = (at + 1..end)
+        .find(|&i| matches!(words.tag(i), Some(Tag::Vbd | Tag::Vbz | Tag::Vbp | Tag::Md)))?;
+    let is_purpose = rule == "so"
+        && words.is(first_verb, &["could", "can", "would", "will", "might", "may", "ca"]);
+    if is_purpose {
+        return None;
+    }
+    both_whole(words, start..before, at + 1..end).map(|(left, right)| (rule, left, right))
+}
+
+fn both_whole(
+    words: &Words<'_>,
+    left: Range<usize>,
+    right: Range<usize>,
+) -> Option<(Range<usize>, Range<usize>)> {
+    (is_whole(words, left.clone()) && is_whole(words, right.clone())).then_some((left, right))
+}
+
+/// Whether a stretch is one clause: it has a subject before a verb with a tense, nothing in it
+/// belongs to another clause, and it does not lean on what stands before it.
+fn is_whole(words: &Words<'_>, range: Range<usize>) -> bool {
+    let verb = range
+        .clone()
+        .find(|&at| matches!(words.tag(at), Some(Tag::Vbd | Tag::Vbz | Tag::Vbp | Tag::Md)));
+    let Some(verb) = verb else { return false };
+    let is_subject = |at: usize| {
+        matches!(
+            words.tag(at),
+            Some(Tag::Prp | Tag::Nn | Tag::Nns | Tag::Nnp | Tag::Nnps | Tag::Ex | Tag::Dt)
+        )
+    };
+    let starts_well = matches!(
+        words.tag(range.start),
+        Some(
+            Tag::Prp
+                | Tag::Prps
+                | Tag::Nn
+                | Tag::Nns
+                | Tag::Nnp
+                | Tag::Nnps
+                | Tag::Ex
+                | Tag::Dt
+                | Tag::Jj
+                | Tag::Cd
+        )
+    ) || words.word(range.start) == "[";
+    starts_well
+        && !words.is(range.end - 1, &["to", "not", "n't"])
+        && (range.start..verb).any(is_subject)
+        && !range.clone().any(|at| {
+            words.is_mark(at)
+                || matches!(words.word(at), "\"" | "“" | "”" | "(" | ")" | "``" | "''")
+                || words.is(at, &["because", "so", "if", "but", "although", "though", "unless"])
+        })
+}
+
+fn is_because(words: &Words<'_>, at: usize) -> bool {
+    !words.is(at + 1, &["of"])
+        && !words.is_before(
+            at,
+            &[
+                "is", "was", "be", "been", "being", "'s", "are", "were", "just", "only", "simply",
+                "but", "and", "not", "partly", "mainly", "probably",
+            ],
+        )
+}
+
+/// Whether "so" joins two clauses: not "so happy", "so that", "I think so".
+fn is_so(words: &Words<'_>, at: usize) -> bool {
+    let next = words.tag(at + 1);
+    at > 0
+        && !words.is(at + 1, &["of", "that", "much", "many", "far", "long", "as", "few", "little"])
+        && !next.is_none_or(|tag| tag.is_adjective() || tag.is_adverb() || tag == Tag::In)
+        && !words.is_mark(at + 1)
+        && !words.is_before(
+            at,
+            &[
+                "is", "was", "be", "been", "being", "'s", "are", "were", "do", "did", "does",
+                "done", "doing", "think", "thought", "hope", "hoped", "said", "say", "even",
+                "ever", "or", "if", "not", "and", "just", "how", "right", "go", "went",
+            ],
+        )
+}
+
+/// Where the clause before a connective begins: after the last comma and conjunction.
+fn clause_start(words: &Words<'_>, at: usize) -> Option<usize> {
+    let before = if at > 0 && words.word(at - 1) == "," { at - 1 } else { at };
+    let mut start = (0..before).rev().find(|&i| words.is_mark(i)).map_or(0, |i| i + 1);
+    if words.is(start, &["and", "but", "or", "then", "finally", "eventually", "however"]) {
+        start += 1;
+    }
+    // "He went home and rested because": only a clause with a subject of its own stands alone.
+    (start < before).then_some(start)
+}
+
+/// The two changes that make stretches of a sentence change places.
+fn exchange(
+    passage: &Passage<'_>,
+    sentence: usize,
+    left: Range<usize>,
+    right: Range<usize>,
+) -> Vec<Change> {
+    let words = passage.tokens(sentence);
+    let begins = left.start == 0;
+    let (first, second) = (words.text_of(left.clone()), words.text_of(right.clone()));
+    let (first, second) = if begins {
+        let tag = words.tag(left.start).unwrap_or(Tag::Nn);
+        (passage.as_inside(first, tag), passage.as_beginning(second))
+    } else {
+        (first.to_owned(), second.to_owned())
+    };
+    vec![
+        Change { sentence, span: words.span_of(left), after: second },
+        Change { sentence, span: words.span_of(right), after: first },
+    ]
+}
+
+fn phrases(passage: &Passage<'_>, draw: &mut Draw) -> Vec<Plan> {
+    let mut plans = Vec::new();
+    for sentence in passage.open() {
+        let words = passage.tokens(sentence);
+        for at in 1..words.len().saturating_sub(1) {
+            let (rule, choices) = if words.is(at, &["because"]) && words.is(at + 1, &["of"]) {
+                ("because of", ["leading to", "resulting in"])
+            } else if words.is(at, &["so"])
+                && words.is(at + 1, &["that"])
+                && words.has_finite_verb(at + 2..words.len())
+                && words.has_finite_verb(0..at)
+            {
+                ("so that", ["because", "since"])
+            } else {
+                continue;
+            };
+            let after = choices[draw.below(choices.len())].to_owned();
+            let span = words.span_of(at..at + 2);
+            plans.push(Plan::new(rule, vec![Change { sentence, span, after }]));
+        }
+    }
+    plans
+}
+
+fn single_words(passage: &Passage<'_>, draw: &mut Draw) -> Vec<Plan> {
+    let mut plans = Vec::new();
+    for sentence in passage.open() {
+        let words = passage.tokens(sentence);
+        for at in 0..words.len() {
+            let (Some(tag), word) = (words.tag(at), words.word(at)) else { continue };
+            let named = words.is_before(at, &["the", "a", "another", "main", "only", "real"]);
+            let choices: &[&str] = match (words.lower(at).as_ref(), tag) {
+                ("reason", Tag::Nn) if named && words.is(at + 1, &["for", "why", "was", "is"]) => {
+                    &["result", "consequence"]
+                }
+                ("cause", Tag::Nn) if named && words.is(at + 1, &["of", "was", "is"]) => {
+                    &["result", "consequence"]
+                }
+                ("result" | "consequence" | "effect", Tag::Nn)
+                    if words.is_before(at, &["the"]) && words.is(at + 1, &["of", "was", "is"]) =>
+                {
+                    &["cause", "reason"]
+                }
+                ("cause" | "causes" | "caused" | "causing", tag) if tag.is_verb() => {
+                    let form = VerbForm::from_penn(tag.as_str()).unwrap_or(VerbForm::Base);
+                    // "Caused by" has the cause after the verb already, and "caused him to fall"
+                    // is another construction.
+                    if words.is(at + 1, &["by"]) || words.tag(at + 1) == Some(Tag::Prp) {
+                        continue;
+                    }
+                    let after = format!("{} from", verb::inflect("result", form));
+                    let span = words.span(at);
+                    plans.push(Plan::new("word", vec![Change { sentence, span, after }]));
+                    continue;
+                }
+                _ => continue,
+            };
+            let other = choices[draw.below(choices.len())];
+            let span = words.span(at);
+            let after = match_case(other, word);
+            plans.push(Plan::new("word", vec![Change { sentence, span, after }]));
+        }
+    }
+    plans
+}

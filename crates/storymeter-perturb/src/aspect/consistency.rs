@@ -1,0 +1,232 @@
+//! Consistency: events contradict each other.
+//!
+//! - `negation removed`: "did not know" becomes "knew".
+//! - `negation added`: "knew" becomes "did not know".
+//! - `antonym`, `prefix`: words become their opposites, such as "cold" and "hot", or "happy" and
+//!   "unhappy".
+//!
+//! Opposites are tried first with probability one quarter, as in the released code, and otherwise
+//! negations: first one that is there, else a new one. The rules of negation are those of
+//! [`crate::negation`]. Only the main verb of a sentence is negated, because "He left when he did
+//! not see her" is no contradiction. The last sentence is left alone, because nothing after it can
+//! contradict it, and sentences are preferred whose words come up again later. Of adjectives, only
+//! those that say how somebody or something is ("She was happy") become their opposites.
+
+use std::ops::Range;
+
+use storymeter_text::Span;
+use storymeter_text::lexicon::PartOfSpeech;
+use storymeter_text::tagger::Tag;
+
+use super::passage::{Passage, Words};
+use super::{Plan, Sources};
+use crate::draft::Change;
+use crate::draw::Draw;
+use crate::negation::alterations;
+use crate::style::match_case;
+use crate::substitution::starts_with_a_vowel;
+
+pub fn plan(passage: &Passage<'_>, draw: &mut Draw, sources: &Sources<'_>) -> Option<Plan> {
+    if draw.chance(0.25) {
+        opposites(passage, draw, sources).or_else(|| negations(passage, draw, sources))
+    } else {
+        negations(passage, draw, sources).or_else(|| opposites(passage, draw, sources))
+    }
+}
+
+fn negations(passage: &Passage<'_>, draw: &mut Draw, sources: &Sources<'_>) -> Option<Plan> {
+    let (mut removed, mut added) = (Vec::new(), Vec::new());
+    for sentence in passage.open().rev().skip(1).rev() {
+        let words = passage.tokens(sentence);
+        let Some(verb) = main_verb(&words) else { continue };
+        let spans: Vec<Span> = words.tokens.iter().map(|token| token.span).collect();
+        let tags: Vec<Tag> = words.tokens.iter().map(|token| token.tag).collect();
+        let place = words.span(verb);
+        for found in alterations(passage.text, &spans, &tags, passage.style.spaced) {
+            let concerns_it = found.span.start <= place.start && place.end <= found.span.end;
+            if !concerns_it {
+                continue;
+            }
+            let short = found.short.clone().filter(|_| draw.chance(0.5));
+            let after = short.unwrap_or(found.plain);
+            let change = Change { sentence, span: found.span, after };
+            if found.removes { &mut removed } else { &mut added }.push(change);
+        }
+    }
+    let (rule, changes) =
+        if removed.is_empty() { ("negation added", added) } else { ("negation removed", removed) };
+    let taken_up: Vec<usize> =
+        changes.iter().map(|change| taken_up_later(passage, change.sentence, sources)).collect();
+    let most = taken_up.iter().copied().max()?.min(1);
+    let mut best: Vec<Change> =
+        changes.into_iter().zip(taken_up).filter(|(_, n)| *n >= most).map(|(c, _)| c).collect();
+    let change = best.swap_remove(draw.below(best.len()));
+    Some(Plan::new(rule, vec![change]))
+}
+
+/// How many keywords of a sentence come up again in later sentences.
+fn taken_up_later(passage: &Passage<'_>, sentence: usize, sources: &Sources<'_>) -> usize {
+    let words = passage.tokens(sentence);
+    let comes_up = |word: &str| {
+        (sentence + 1..passage.len()).any(|later| {
+            let words = passage.tokens(later);
+            (0..words.len()).any(|at| words.word(at).eq_ignore_ascii_case(word))
+        })
+    };
+    (0..words.len())
+        .filter(|&at| words.tag(at).is_some_and(|tag| tag.is_verb() || tag.is_noun()))
+        .map(|at| words.word(at))
+        .filter(|word| sources.lexicon.is_keyword_word(word) && comes_up(word))
+        .count()
+}
+
+/// The first verb with a tense, if it belongs to the main clause of a statement.
+fn main_verb(words: &Words<'_>) -> Option<usize> {
+    let all = 0..words.len();
+    let hinders = |at: usize| {
+        words.is(at, &POLAR) || matches!(words.word(at), "?" | "\"" | "“" | "”" | "``" | "''")
+    };
+    if all.clone().any(hinders) {
+        return None;
+    }
+    let verb = all
+        .clone()
+        .find(|&at| matches!(words.tag(at), Some(Tag::Vbd | Tag::Vbz | Tag::Vbp | Tag::Md)))?;
+    let is_clause = |range: Range<usize>| range.into_iter().any(|at| words.is(at, &SUBORDINATE));
+    let has_subject = verb > 0
+        && (0..verb).any(|at| {
+            words.tag(at).is_some_and(|tag| tag.is_noun() || matches!(tag, Tag::Prp | Tag::Ex))
+        });
+    let usable = has_subject
+        && !is_clause(0..verb)
+        && !words.word(verb).starts_with(['\'', '’'])
+        && !words.is(verb, &["thanked", "used", "thank"]);
+    usable.then_some(verb)
+}
+
+/// Words that a change of polarity would leave without sense.
+const POLAR: [&str; 42] = [
+    "any",
+    "anymore",
+    "anyone",
+    "anybody",
+    "anything",
+    "anywhere",
+    "ever",
+    "yet",
+    "either",
+    "neither",
+    "nor",
+    "never",
+    "no",
+    "nobody",
+    "nothing",
+    "none",
+    "hardly",
+    "barely",
+    "until",
+    "already",
+    "still",
+    "even",
+    "only",
+    "just",
+    "too",
+    "also",
+    "finally",
+    "enough",
+    "unless",
+    "than",
+    "much",
+    "longer",
+    "almost",
+    "so",
+    "suddenly",
+    "luckily",
+    "fortunately",
+    "unfortunately",
+    "eventually",
+    "instead",
+    "again",
+    "sadly",
+];
+
+/// Words that open a clause other than the main one.
+const SUBORDINATE: [&str; 22] = [
+    "when", "because", "if", "while", "after", "before", "that", "who", "which", "as", "since",
+    "although", "though", "where", "what", "how", "why", "whenever", "once", "unless", "whose",
+    "but",
+];
+
+fn opposites(passage: &Passage<'_>, draw: &mut Draw, sources: &Sources<'_>) -> Option<Plan> {
+    let mut found: Vec<(bool, Change)> = Vec::new();
+    for sentence in passage.open() {
+        let words = passage.tokens(sentence);
+        for at in 0..words.len() {
+            if let Some(opposite) = opposite(&words, at, sources) {
+                let after = match_case(&opposite, words.word(at));
+                let lower = words.lower(at);
+                let prefix = opposite.ends_with(lower.as_ref()) || lower.ends_with(&opposite);
+                found.push((prefix, with_article(&words, sentence, at, after)));
+            }
+        }
+    }
+    if found.is_empty() {
+        return None;
+    }
+    let certain = draw.below(found.len());
+    let mut at = 0;
+    found.retain(|_| {
+        at += 1;
+        at == certain + 1 || draw.chance(0.5)
+    });
+    let rule = if found.iter().all(|(prefix, _)| *prefix) { "prefix" } else { "antonym" };
+    Some(Plan::new(rule, found.into_iter().map(|(_, change)| change).collect()))
+}
+
+/// The change that writes a word in place of another one, with the article that it needs.
+pub fn with_article(words: &Words<'_>, sentence: usize, at: usize, after: String) -> Change {
+    let span = words.span(at);
+    if words.is_before(at, &["a", "an"]) {
+        let old = words.word(at - 1);
+        let article = if starts_with_a_vowel(&after) { "an" } else { "a" };
+        if !article.eq_ignore_ascii_case(old) {
+            let between = Span::new(words.span(at - 1).end, span.start).of(words.text);
+            let after = format!("{}{between}{after}", match_case(article, old));
+            return Change { sentence, span: Span::new(words.span(at - 1).start, span.end), after };
+        }
+    }
+    Change { sentence, span, after }
+}
+
+/// The usual opposite of an adjective.
+fn opposite(words: &Words<'_>, at: usize, sources: &Sources<'_>) -> Option<String> {
+    let says_how = (1..=3).any(|back| {
+        at >= back
+            && words.is(
+                at - back,
+                &[
+                    "was", "were", "is", "are", "felt", "feels", "became", "be", "am", "been",
+                    "looked", "seemed", "'s", "'re", "'m",
+                ],
+            )
+            && (at - back + 1..at).all(|i| words.tag(i).is_some_and(Tag::is_adverb))
+    });
+    let stands_alone = words.tag(at + 1).is_none_or(|tag| !tag.is_noun() && tag != Tag::Jj);
+    if words.tag(at)? != Tag::Jj || !says_how || !stands_alone || words.is(at, &NO_OPPOSITES) {
+        return None;
+    }
+    let word = words.lower(at);
+    let opposites = sources.lexicon.antonyms(&word, PartOfSpeech::Adjective);
+    let &opposite = opposites.first()?;
+    let back = sources.lexicon.antonyms(opposite, PartOfSpeech::Adjective);
+    // Both must name each other first, which leaves out opposites of rare meanings.
+    let usual = back.first() == Some(&word.as_ref());
+    (usual && opposite.chars().all(char::is_alphabetic)).then(|| opposite.to_owned())
+}
+
+/// Adjectives whose opposite in WordNet is another thing than a story means.
+const NO_OPPOSITES: [&str; 24] = [
+    "able", "due", "back", "front", "only", "own", "same", "main", "live", "right", "left", "next",
+    "last", "first", "second", "other", "many", "few", "gross", "white", "black", "sure", "red",
+    "ready",
+];

@@ -1,0 +1,25 @@
+//! Semantic repetition: the same event again, in other words.
+//!
+//! - `paraphrase`: the paraphrase of a sentence, from the user's table, replaces a random later
+//!   sentence.
+//!
+//! As in the released code, the sentence has five tokens or more. The sentence that is said again
+//! may be the last one of the context, because it stays as it is.
+
+use super::paraphrase::SHORTEST;
+use super::passage::Passage;
+use super::{Plan, Sources};
+use crate::draw::Draw;
+
+pub fn plan(passage: &Passage<'_>, draw: &mut Draw, sources: &Sources<'_>) -> Option<Plan> {
+    let table = sources.paraphrases?;
+    let first = passage.open().start.saturating_sub(1);
+    let known: Vec<(usize, &str)> = (first..passage.len().saturating_sub(1))
+        .filter(|&sentence| passage.tokens(sentence).len() >= SHORTEST)
+        .flat_map(|at| table.of(passage.sentence(at)).iter().map(move |text| (at, text.as_str())))
+        .collect();
+    let &(source, paraphrase) = draw.pick(&known)?;
+    let later: Vec<usize> = (source + 1..passage.len()).collect();
+    let &target = draw.pick(&later)?;
+    Some(Plan::new("paraphrase", vec![passage.putting(target, paraphrase)]))
+}
