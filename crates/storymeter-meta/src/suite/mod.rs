@@ -10,9 +10,14 @@
 //!
 //! [`Aspect`]: storymeter_core::Aspect
 
+mod analyse;
+mod cell;
 mod result;
+mod samples;
 mod scores;
+mod warnings;
 
+pub use analyse::analyse;
 pub use result::{
     AspectSummary, Example, ExampleScore, LeftOut, MissingAspect, Pairing, Piece, RuleCount,
     SuiteCell, SuiteKind, SuiteMethod, SuiteResult,

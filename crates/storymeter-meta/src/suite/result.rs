@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use storymeter_core::{Aspect, AspectTest, Column, Key, Signature};
 
-use crate::outcome::{Outcome, written};
+use crate::outcome::{Gap, Outcome, written};
 use crate::study::Warning;
 
 /// The mark by which `result.json` of a suite is told from other files of the same name.
@@ -278,6 +278,11 @@ impl AspectSummary {
 }
 
 impl SuiteCell {
+    /// Whether the metric gives all texts of the aspect the same score.
+    pub fn is_constant(&self) -> bool {
+        self.r == Err(Gap::Constant)
+    }
+
     /// The number of texts behind the numbers, as tables show it: pairs, or `originals+twins` where
     /// the numbers do not use pairs.
     pub fn size(&self) -> String {

@@ -48,7 +48,7 @@ pub struct MetricScores {
 #[derive(Debug, Clone)]
 pub struct SuiteOptions {
     /// Whether to repeat OpenMEVA's own reading, which does not use the pairs. See
-    /// `analyse`.
+    /// [`analyse`](super::analyse).
     pub compat: bool,
     /// The number of resamples behind each interval.
     pub resamples: usize,
