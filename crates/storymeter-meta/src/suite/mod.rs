@@ -12,12 +12,15 @@
 
 mod analyse;
 mod cell;
+mod check;
+mod files;
 mod result;
 mod samples;
 mod scores;
 mod warnings;
 
 pub use analyse::analyse;
+pub use files::{files, holds_result, prepare, read, write};
 pub use result::{
     AspectSummary, Example, ExampleScore, LeftOut, MissingAspect, Pairing, Piece, RuleCount,
     SuiteCell, SuiteKind, SuiteMethod, SuiteResult,
