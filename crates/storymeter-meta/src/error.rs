@@ -139,6 +139,16 @@ pub enum Error {
         /// The number of human scores.
         expected: usize,
     },
+    /// Scores of a test suite that are not as many as they must be.
+    #[error("{what}: {found} scores, but there must be {expected}")]
+    UnequalScores {
+        /// Which scores, such as "twins of time by bleu".
+        what: String,
+        /// How many there are.
+        found: usize,
+        /// How many there must be.
+        expected: usize,
+    },
     /// A system with two stories for one item.
     #[error(
         "{place}: system {} has two stories for item {}: ids {} and {}",

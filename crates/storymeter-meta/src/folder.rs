@@ -12,6 +12,7 @@ use storymeter_core::{Error as CoreError, Place, file};
 use crate::Study;
 use crate::draft::Draft;
 use crate::error::Result;
+use crate::suite;
 use crate::view::{self, Form, Sheet, Subject, text};
 
 /// The typed study.
@@ -69,19 +70,24 @@ pub fn files(folder: &Path) -> Vec<PathBuf> {
 /// `inputs` are files that the study was made from. None of them is replaced or removed.
 ///
 /// # Errors
-/// Where a file to be written or removed is an input or read-only, in which case nothing changes,
-/// or where the file system refuses a step.
+/// Where a file to be written or removed is an input or read-only, or the folder holds the result of
+/// a [`suite`], in which cases nothing changes; or where the file system refuses a step.
 pub fn write(study: &Study, folder: &Path, inputs: &[&Path]) -> Result<Vec<PathBuf>> {
     prepare(study, folder, inputs, TextCells::Marked)?.commit()
 }
 
-/// A study that is written and has not got its name yet.
+/// A study, or the result of a suite, that is written and has not got its name yet.
 pub struct Pending {
     draft: Draft,
     older: Vec<String>,
 }
 
 impl Pending {
+    /// Files that are written, and the names of the files that they replace.
+    pub(crate) fn new(draft: Draft, older: Vec<String>) -> Self {
+        Self { draft, older }
+    }
+
     /// Gives the files their names, and returns their paths, as [`write()`] does.
     ///
     /// # Errors
@@ -102,6 +108,11 @@ pub fn prepare(
     inputs: &[&Path],
     names: TextCells,
 ) -> Result<Pending> {
+    if suite::holds_result(folder) {
+        let problem = "this is the result of a test suite, which a study would replace; write to \
+                       another folder";
+        return Err(CoreError::invalid(Place::file(folder.join(SHEETS)), problem).into());
+    }
     let mut older = vec![STUDY.to_owned()];
     older.extend(listed(folder));
     let mut draft = Draft::new(folder)?;
@@ -110,7 +121,7 @@ pub fn prepare(
     }
     draft.check_inputs(inputs, &older)?;
     draft.check_targets(&older)?;
-    Ok(Pending { draft, older })
+    Ok(Pending::new(draft, older))
 }
 
 /// The files of an older study that its own list names. A list that is not ours names nothing.

@@ -25,6 +25,7 @@ mod outcome;
 pub mod ratings;
 mod scale;
 pub mod study;
+pub mod suite;
 pub mod systems;
 pub mod table;
 pub mod union;

@@ -81,6 +81,19 @@ pub enum Gap {
     /// There is nothing to count a share of.
     #[error("no unreasonable story")]
     NothingToShare,
+    /// The texts are two samples and not pairs.
+    #[error("the texts are not in pairs")]
+    NotPaired,
+    /// Two samples differ, and neither of them varies: the difference is infinitely many standard
+    /// deviations.
+    #[error("neither the originals nor the twins vary")]
+    NoSpread,
+    /// There are no typos to compare a shift with.
+    #[error("there are no pairs with typos")]
+    NoTypos,
+    /// Typos do not shift the metric at all, so that nothing is a multiple of that.
+    #[error("typos do not shift the metric")]
+    NoTypoShift,
     /// The metric is not among those of the table.
     #[error("the table has no such metric")]
     NoSuchMetric,

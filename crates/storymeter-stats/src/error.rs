@@ -155,6 +155,10 @@ pub enum Undefined {
     /// Two variables are perfectly correlated, which leaves no variance to judge a difference by.
     #[error("two of the variables are perfectly correlated, so the difference has no variance")]
     PerfectCorrelation,
+    /// Two samples differ and neither of them varies, so that their difference is infinitely many
+    /// standard deviations.
+    #[error("the samples differ, and neither of them varies")]
+    NoSpread,
     /// Fewer values are present than the statistic needs.
     #[error("{got} complete observations, {needed} needed")]
     TooFew {

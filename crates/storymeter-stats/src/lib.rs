@@ -14,6 +14,8 @@
 //! - Is one system better than another? [`paired_bootstrap`], [`approximate_randomisation`] and
 //!   [`compare_scores`] on shared items, [`compare_independent_scores`] on different ones, and
 //!   [`PowerTarget`] for the number of stories that it takes.
+//! - How far do two versions of the same texts lie apart? [`paired_shift`], and
+//!   [`independent_shift`] for different texts.
 //! - Many tests: [`holm`], [`benjamini_hochberg`], [`benjamini_yekutieli`], and [`Correction`] for
 //!   matrices with absent cells.
 //! - [`agreement`] of raters and [`ranking`] of candidates.
@@ -59,6 +61,7 @@ mod rank;
 pub mod ranking;
 pub mod resample;
 mod sample_size;
+mod shift;
 mod special;
 mod summation;
 mod systems;
@@ -91,6 +94,7 @@ pub use permutation::{
 };
 pub use rank::mid_ranks;
 pub use sample_size::PowerTarget;
+pub use shift::{Shift, ShiftOptions, independent_shift, paired_shift};
 pub use summation::{mean, standard_deviation};
 pub use systems::{
     PairedBootstrap, RandomisationTest, approximate_randomisation, paired_bootstrap,

@@ -44,6 +44,17 @@ pub(crate) fn below(rng: &mut ChaCha8Rng, n: u64) -> u64 {
     }
 }
 
+/// As [`below`], with half the random bits. The two give different numbers.
+pub(crate) fn below_u32(rng: &mut ChaCha8Rng, n: u32) -> u32 {
+    let uneven = n.wrapping_neg() % n;
+    loop {
+        let product = u64::from(rng.next_u32()) * u64::from(n);
+        if product as u32 >= uneven {
+            return (product >> 32) as u32;
+        }
+    }
+}
+
 /// Fills `coins` with fair coin flips.
 pub fn flip(rng: &mut ChaCha8Rng, coins: &mut [bool]) {
     for word in coins.chunks_mut(64) {

@@ -33,6 +33,8 @@ pub enum WarningKind {
     Header,
     /// Systems that cannot be compared with each other, because they share no item.
     Unpaired,
+    /// So few texts that a number may well be chance.
+    Few,
 }
 
 impl WarningKind {
@@ -51,6 +53,7 @@ impl WarningKind {
             Self::Hybrid => "hybrid",
             Self::Header => "header",
             Self::Unpaired => "unpaired",
+            Self::Few => "few",
         }
     }
 }

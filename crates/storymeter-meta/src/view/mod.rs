@@ -11,6 +11,8 @@ mod rankings;
 mod ratings;
 mod robustness;
 mod sheet;
+mod suite;
+mod suite_words;
 mod systems;
 mod table;
 mod tests;
@@ -22,6 +24,8 @@ pub use conclusion::{Worded, conclusion, p_value, warnings};
 pub use names::{file_stem, unique_stems};
 pub use rankings::ballot_name;
 pub use sheet::{BiasedSetsPart, Cell, Form, Head, Mark, Sheet, Subject};
+pub use suite::{suite_cells, suite_sheets};
+pub use suite_words::{Verdict, suite_sentence, verdict};
 pub use systems::{flat_pairs, flat_systems, system_sheets};
 pub use tests::test_title;
 

@@ -117,6 +117,15 @@ pub enum Subject {
     },
     /// The means of the systems of several comparisons.
     SystemMeans,
+    /// What one metric sees and what disturbs it, one row per aspect of a test suite.
+    SuiteMetric {
+        /// The metric.
+        key: Key,
+    },
+    /// All metrics of a test suite side by side, one row per aspect.
+    SuiteOverview,
+    /// Every metric on every aspect of a test suite, one row per pair of them.
+    SuiteCells,
     /// Anything else, such as a training log.
     Other,
 }

@@ -1,0 +1,263 @@
+//! What the numbers of a test suite say about a metric, in words.
+
+use std::fmt;
+
+use storymeter_core::{Aspect, AspectTest};
+
+use crate::suite::{SuiteCell, SuiteResult};
+
+/// From this AUC on, a metric sees a damage. A difference of about 0.74 standard deviations has it,
+/// which is a medium to large effect by Cohen (1988).
+const SEES: f64 = 0.7;
+/// From this AUC on, a metric hardly sees a damage. Below it the order is close to a coin toss.
+const HARDLY_SEES: f64 = 0.55;
+/// Below this AUC, a metric prefers the damaged twins. It is as far from chance as
+/// [`HARDLY_SEES`].
+const PREFERS_DAMAGE: f64 = 0.45;
+/// Below this shift, in either direction, a metric stays calm. It is half of what Cohen (1988)
+/// calls a small effect.
+const CALM: f64 = 0.1;
+/// From this shift on, in either direction, a metric is disturbed. A damage that shifts a metric as
+/// much has an AUC of 0.58.
+const DISTURBED: f64 = 0.3;
+
+/// The most characters of a name in a sentence.
+const LONGEST_NAME: usize = 60;
+
+/// What one number of a suite says about a metric.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Verdict {
+    /// The metric sees the damage: an AUC of 0.7 or more.
+    Sees,
+    /// The metric hardly sees the damage: an AUC from 0.55 to 0.7.
+    HardlySees,
+    /// The metric does not see the damage: an AUC from 0.45 to 0.55.
+    Blind,
+    /// The metric prefers the damaged twin: an AUC below 0.45.
+    PrefersDamage,
+    /// A change that means nothing shifts the metric by less than 0.1 standard deviations.
+    Calm,
+    /// Such a change shifts the metric by 0.1 to 0.3 standard deviations.
+    SlightlyDisturbed,
+    /// Such a change shifts the metric by 0.3 standard deviations or more.
+    Disturbed,
+}
+
+impl Verdict {
+    /// The verdict in one or two words, as in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Sees => "sees",
+            Self::HardlySees => "hardly sees",
+            Self::Blind => "blind",
+            Self::PrefersDamage => "prefers the damage",
+            Self::Calm => "calm",
+            Self::SlightlyDisturbed => "slightly disturbed",
+            Self::Disturbed => "disturbed",
+        }
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// What a number says: the AUC where the twin is damaged, and the shift where it means the same.
+/// `None` where the number is absent.
+pub fn verdict(cell: &SuiteCell) -> Option<Verdict> {
+    match cell.test {
+        AspectTest::Discrimination => cell.auc.ok().map(|auc| match auc {
+            auc if auc >= SEES => Verdict::Sees,
+            auc if auc >= HARDLY_SEES => Verdict::HardlySees,
+            auc if auc >= PREFERS_DAMAGE => Verdict::Blind,
+            _ => Verdict::PrefersDamage,
+        }),
+        AspectTest::Invariance => cell.shift.ok().map(|shift| match shift.abs() {
+            shift if shift < CALM => Verdict::Calm,
+            shift if shift < DISTURBED => Verdict::SlightlyDisturbed,
+            _ => Verdict::Disturbed,
+        }),
+    }
+}
+
+/// What a metric sees and what disturbs it, in a few plain sentences.
+///
+/// The name of the metric stands in it as it is in the result, at most 60 characters of it. Whoever
+/// shows the sentences on a terminal or a page must escape them.
+pub fn suite_sentence(result: &SuiteResult, metric: &str) -> String {
+    let name = short(metric);
+    let cells: Vec<&SuiteCell> = result.of_metric(metric).collect();
+    let scored = cells.iter().filter(|cell| cell.originals > 0 && cell.twins > 0);
+    let scored: Vec<&SuiteCell> = scored.copied().collect();
+    if scored.is_empty() {
+        return match result.outline().iter().any(|(_, reason)| reason.is_none()) {
+            true => format!("{name} has no score for any pair."),
+            false => format!("There are no pairs, so nothing is known about {name}."),
+        };
+    }
+    if scored.iter().all(|cell| cell.is_constant()) {
+        return format!("{name} gives all texts the same score, so it sees nothing.");
+    }
+    let mut sentences = damages(&name, &scored);
+    let mut subject = Subject { name: &name, named: !sentences.is_empty() };
+    sentences.extend(others(&mut subject, &scored));
+    sentences.extend(typos(&mut subject, &scored));
+    match sentences.is_empty() {
+        true => format!("{name} has too few scores to say what it sees."),
+        false => sentences.join(" "),
+    }
+}
+
+/// The metric in a sentence: its name where it was not named yet, and "it" afterwards.
+struct Subject<'a> {
+    name: &'a str,
+    named: bool,
+}
+
+impl Subject<'_> {
+    fn next(&mut self, pronoun: &'static str) -> String {
+        match std::mem::replace(&mut self.named, true) {
+            true => pronoun.to_owned(),
+            false => self.name.to_owned(),
+        }
+    }
+}
+
+/// What the metric sees of the damages, in one or two sentences.
+fn damages(name: &str, cells: &[&SuiteCell]) -> Vec<String> {
+    // The measure is named once, beside the first number.
+    let mut unit = "AUC ";
+    let mut claim = |wanted: Verdict, verb: &str| {
+        let mut own: Vec<(&str, f64)> = cells
+            .iter()
+            .filter(|cell| verdict(cell) == Some(wanted))
+            .filter_map(|cell| Some((cell.aspect.name(), cell.auc.ok()?)))
+            .collect();
+        own.sort_by(|a, b| b.1.total_cmp(&a.1));
+        let shown = |(aspect, auc): (&str, f64)| {
+            let unit = std::mem::take(&mut unit);
+            format!("{aspect} ({unit}{auc:.2})")
+        };
+        let own: Vec<String> = own.into_iter().map(shown).collect();
+        (!own.is_empty()).then(|| format!("{verb} {}", list(&own)))
+    };
+    let sees = claim(Verdict::Sees, "sees");
+    let weak: Vec<String> = [
+        claim(Verdict::HardlySees, "hardly sees"),
+        claim(Verdict::Blind, "is blind to"),
+        claim(Verdict::PrefersDamage, "prefers the damaged twins of"),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    let joined = clauses(&weak);
+    match (sees, weak.is_empty()) {
+        (Some(sees), true) => vec![format!("{name} {sees}.")],
+        (Some(sees), false) => vec![format!("{name} {sees}."), format!("It {joined}.")],
+        (None, false) => vec![format!("{name} {joined}.")],
+        (None, true) => Vec::new(),
+    }
+}
+
+/// What harmless changes other than typos do to the metric, in one sentence at most.
+fn others(subject: &mut Subject<'_>, cells: &[&SuiteCell]) -> Option<String> {
+    let mut unit = "shift ";
+    let mut own = |wanted: Verdict| {
+        let hits = cells.iter().filter(|cell| verdict(cell) == Some(wanted));
+        let hits = hits.filter(|cell| cell.aspect != Aspect::Typo);
+        let shown = |cell: &&SuiteCell| {
+            let unit = std::mem::take(&mut unit);
+            let shift = cell.shift.unwrap_or_default();
+            format!("{} ({unit}{shift:.2})", harmless(cell.aspect))
+        };
+        hits.map(shown).collect::<Vec<String>>()
+    };
+    let (disturbed, slightly) = (own(Verdict::Disturbed), own(Verdict::SlightlyDisturbed));
+    match (disturbed.is_empty(), slightly.is_empty()) {
+        (true, true) => None,
+        (false, true) => {
+            Some(format!("{} disturb {}.", capital(&list(&disturbed)), subject.next("it")))
+        }
+        (true, false) => {
+            Some(format!("{} disturb {} slightly.", capital(&list(&slightly)), subject.next("it")))
+        }
+        (false, false) => Some(format!(
+            "{} disturb {}, and {} do so slightly.",
+            capital(&list(&disturbed)),
+            subject.next("it"),
+            list(&slightly)
+        )),
+    }
+}
+
+/// The change that an aspect of invariance makes, in the plural.
+fn harmless(aspect: Aspect) -> &'static str {
+    match aspect {
+        Aspect::Synonym => "synonyms",
+        Aspect::Paraphrase => "paraphrases",
+        Aspect::Punctuation => "missing marks",
+        Aspect::Contraction => "contractions",
+        Aspect::Typo => "typos",
+        other => other.name(),
+    }
+}
+
+/// How typos compare with the damages that the metric sees, in one sentence at most.
+fn typos(subject: &mut Subject<'_>, cells: &[&SuiteCell]) -> Option<String> {
+    let typo = cells.iter().find(|cell| cell.aspect == Aspect::Typo)?.shift.ok()?;
+    let seen: Vec<f64> = cells
+        .iter()
+        .filter(|cell| verdict(cell) == Some(Verdict::Sees))
+        .filter_map(|cell| cell.shift.ok())
+        .collect();
+    let it = subject.next("it");
+    if typo == 0.0 {
+        return Some(format!("Typos do not shift {it} at all."));
+    }
+    let size = typo.abs();
+    let way = if typo <= -CALM { " in favour of the mistyped text" } else { "" };
+    let less = seen.iter().filter(|shift| **shift <= size).count();
+    let comparison = match (seen.len(), less) {
+        (0, _) => String::new(),
+        (1, 0) => ", less than the damage that it sees".to_owned(),
+        (_, 0) => ", less than any damage that it sees".to_owned(),
+        (1, 1) => ", as much as the damage that it sees or more".to_owned(),
+        (all, some) if all == some => ", as much as any damage that it sees or more".to_owned(),
+        (all, some) => format!(", as much as {some} of the {all} damages that it sees or more"),
+    };
+    Some(format!("Typos shift {it} by {size:.2} standard deviations{way}{comparison}."))
+}
+
+/// `a`, `a and b`, `a, b and c`.
+fn list(items: &[String]) -> String {
+    match items {
+        [] => String::new(),
+        [only] => only.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+/// Verbs with their objects. A comma keeps the lists of objects apart.
+fn clauses(items: &[String]) -> String {
+    match items {
+        [first, second] if first.contains(" and ") || second.contains(" and ") => {
+            format!("{first}, and {second}")
+        }
+        [first @ .., last] if first.len() > 1 => format!("{}, and {last}", first.join(", ")),
+        _ => list(items),
+    }
+}
+
+fn capital(sentence: &str) -> String {
+    let mut letters = sentence.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}
+
+fn short(name: &str) -> String {
+    match name.char_indices().nth(LONGEST_NAME) {
+        Some((end, _)) => format!("{}...", &name[..end]),
+        None => name.to_owned(),
+    }
+}
