@@ -4,7 +4,8 @@
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    compare, completions, correlate, merge, meta, metrics, model, perturb, report, score, train,
+    compare, completions, correlate, merge, meta, metrics, model, perturb, report, score, suite,
+    train,
 };
 
 /// Score stories, and find out how well the scores agree with human readers.
@@ -77,6 +78,7 @@ pub enum Command {
     Correlate(correlate::CorrelateArgs),
     /// Evaluate metrics: how well they agree with human judgments, and which is better
     Meta(meta::MetaArgs),
+    Suite(suite::SuiteArgs),
     /// Make an HTML report and figures for a paper from the results of `meta` and `score`
     Report(report::ReportArgs),
     /// Print a completion script for a shell
@@ -86,6 +88,10 @@ pub enum Command {
 impl Command {
     /// Whether the verb has options that say how stories are read.
     pub fn has_input_options(&self) -> bool {
-        matches!(self, Self::Score(_) | Self::Perturb(_) | Self::Train(_))
+        match self {
+            Self::Score(_) | Self::Perturb(_) | Self::Train(_) => true,
+            Self::Suite(args) => args.has_input_options(),
+            _ => false,
+        }
     }
 }

@@ -15,6 +15,7 @@ mod input;
 mod lexicon;
 mod output;
 mod progress;
+mod scorer;
 mod side_by_side;
 mod signals;
 

@@ -5,14 +5,19 @@ use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
 use storymeter::core::terminal;
+use storymeter::meta::suite;
 use storymeter::perturb::{Perturbation, Technique, stretches};
+use storymeter::suite::Pair;
 use unicode_width::UnicodeWidthStr;
 
 /// The width of the page if standard output is not a terminal.
 const DEFAULT_WIDTH: usize = 100;
 
-/// A piece of text, and the technique that changed it.
-type Piece = (String, Option<Technique>);
+/// A piece of text, and the colour of what changed it.
+type Piece = (String, Option<AnsiColor>);
+
+/// The colour of changes that no technique made.
+const CHANGED: AnsiColor = AnsiColor::Red;
 
 /// The width of the page, and whether it can show colours.
 pub struct Page {
@@ -40,12 +45,30 @@ impl Page {
         let techniques: Vec<String> = sample
             .techniques
             .iter()
-            .map(|technique| self.paint(technique.name(), Some(*technique)))
+            .map(|technique| self.paint(technique.name(), Some(colour(*technique))))
             .collect();
         writeln!(out, "{}: {}", terminal::plain(title), techniques.join(", "))?;
+        self.columns(out, &[(original.to_owned(), None)], &self.marked(original, sample)?)
+    }
+
+    /// Prints a story and its twin, with the changes marked in both.
+    pub fn print_pair(&self, out: &mut impl Write, pair: &Pair) -> anyhow::Result<()> {
+        let title = format!("{} ({}: {})", pair.id, pair.aspect, pair.rule);
+        writeln!(out, "{}", terminal::plain(&title))?;
+        let (original, twin) = pair.pieces();
+        let mark = |piece: suite::Piece| match piece.changed {
+            true if !self.colour => (brace(&piece.text), None),
+            true => (piece.text, Some(CHANGED)),
+            false => (piece.text, None),
+        };
+        let [left, right] =
+            [original, twin].map(|pieces| pieces.into_iter().map(mark).collect::<Vec<Piece>>());
+        self.columns(out, &left, &right)
+    }
+
+    fn columns(&self, out: &mut impl Write, left: &[Piece], right: &[Piece]) -> anyhow::Result<()> {
         let column = (self.width - 3) / 2;
-        let left = wrap(&[(original.to_owned(), None)], column);
-        let right = wrap(&self.marked(original, sample)?, column);
+        let (left, right) = (wrap(left, column), wrap(right, column));
         for row in 0..left.len().max(right.len()) {
             let left = left.get(row).map_or(&[][..], Vec::as_slice);
             let padding =
@@ -68,20 +91,20 @@ impl Page {
             let text = stretch.text.into_owned();
             match stretch.technique {
                 Some(_) if !self.colour => (brace(&text), None),
-                technique => (text, technique),
+                technique => (text, technique.map(colour)),
             }
         });
         Ok(pieces.collect())
     }
 
     fn line(&self, pieces: &[Piece]) -> String {
-        pieces.iter().map(|(text, technique)| self.paint(text, *technique)).collect()
+        pieces.iter().map(|(text, colour)| self.paint(text, *colour)).collect()
     }
 
-    fn paint(&self, text: &str, technique: Option<Technique>) -> String {
-        match technique {
-            Some(technique) if self.colour => {
-                let style = style(technique);
+    fn paint(&self, text: &str, colour: Option<AnsiColor>) -> String {
+        match colour {
+            Some(colour) if self.colour => {
+                let style = Style::new().fg_color(Some(colour.into())).bold();
                 format!("{style}{text}{style:#}")
             }
             _ => text.to_owned(),
@@ -100,14 +123,13 @@ fn brace(text: &str) -> String {
     }
 }
 
-fn style(technique: Technique) -> Style {
-    let colour = match technique {
+fn colour(technique: Technique) -> AnsiColor {
+    match technique {
         Technique::Repetition => AnsiColor::Yellow,
         Technique::Substitution => AnsiColor::Magenta,
         Technique::Reordering => AnsiColor::Cyan,
         Technique::Negation => AnsiColor::Red,
-    };
-    Style::new().fg_color(Some(colour.into())).bold()
+    }
 }
 
 /// Breaks the pieces into lines of at most `width` columns, at spaces.
@@ -160,12 +182,12 @@ mod tests {
     #[test]
     fn lines_break_at_spaces_and_keep_their_marks() {
         let pieces =
-            [("he ran".to_owned(), None), (" and ran".to_owned(), Some(Technique::Repetition))];
+            [("he ran".to_owned(), None), (" and ran".to_owned(), Some(AnsiColor::Yellow))];
         let lines = wrap(&pieces, 7);
         let shown: Vec<String> =
             lines.iter().map(|line| line.iter().map(|(text, _)| text.as_str()).collect()).collect();
         assert_eq!(shown, ["he ran", "and ran"]);
-        assert_eq!(lines[1][0].1, Some(Technique::Repetition));
+        assert_eq!(lines[1][0].1, Some(AnsiColor::Yellow));
     }
 
     #[test]

@@ -54,6 +54,11 @@ pub enum StreamId {
         /// The place of the aspect in [`Aspect::ALL`](crate::Aspect::ALL).
         aspect: u64,
     },
+    /// Which other story is the reference of a record that has none of its own.
+    BorrowedReference {
+        /// Number of the record in the whole input.
+        record: u64,
+    },
     /// Which human stories are compared with machine stories when a discriminator is trained
     /// (DisScore).
     Partner {
@@ -131,6 +136,7 @@ impl StreamId {
             Self::Partner { record } => [record, u64::MAX - 2],
             Self::CalibrationNegative { record } => [record, u64::MAX - 3],
             Self::Twin { record, aspect } => [record, FIRST_TWIN - aspect],
+            Self::BorrowedReference { record } => [record, FIRST_RESERVED_DRAW],
             Self::SelfBleuSample { record } => [record, 0],
             Self::EpochOrder { epoch } => [u64::MAX, epoch],
             Self::BatchOrder { epoch, chunk } => [u64::MAX - 1 - chunk, epoch],
@@ -211,6 +217,7 @@ mod tests {
             (StreamId::DevNegative { record }, [41, u64::MAX - 1]),
             (StreamId::CalibrationNegative { record }, [41, u64::MAX - 3]),
             (StreamId::Twin { record, aspect: 2 }, [41, u64::MAX - 6]),
+            (StreamId::BorrowedReference { record }, [41, u64::MAX - 67]),
             (StreamId::SelfBleuSample { record }, [41, 0]),
             (StreamId::EpochOrder { epoch }, [u64::MAX, 3]),
             (StreamId::BatchOrder { epoch, chunk: 0 }, [u64::MAX - 1, 3]),

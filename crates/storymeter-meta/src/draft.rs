@@ -1,7 +1,7 @@
 //! A set of files that replace older ones together.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write as _};
+use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
 use storymeter_core::file::{self, AtomicFile, FolderLock, Temporary};
@@ -67,6 +67,18 @@ impl Draft {
         file.write_all(content).and_then(|()| file.sync_all()).map_err(failed)?;
         self.names.push(name.to_owned());
         Ok(())
+    }
+
+    /// Begins a file that is written piece by piece. [`DraftFile::finish`] completes it.
+    ///
+    /// # Errors
+    /// Where the file cannot be made.
+    pub fn create(&mut self, name: &str) -> Result<DraftFile> {
+        let place = Place::file(self.folder.join(name));
+        let file = File::create_new(self.draft.path().join(name))
+            .map_err(|e| CoreError::io(place.clone(), e))?;
+        self.names.push(name.to_owned());
+        Ok(DraftFile { file: BufWriter::new(file), place })
     }
 
     /// The paths that the files will have.
@@ -140,6 +152,32 @@ impl Draft {
         outputs.extend(removed.map(|name| self.folder.join(name)));
         let outputs: Vec<&Path> = outputs.iter().map(PathBuf::as_path).collect();
         Ok(file::distinct(&outputs, inputs)?)
+    }
+}
+
+/// A file of a [`Draft`] that is written piece by piece.
+pub struct DraftFile {
+    file: BufWriter<File>,
+    place: Place,
+}
+
+impl DraftFile {
+    /// Appends to the file.
+    ///
+    /// # Errors
+    /// Where the disk is full.
+    pub fn write(&mut self, content: &[u8]) -> Result<()> {
+        Ok(self.file.write_all(content).map_err(|e| CoreError::io(self.place.clone(), e))?)
+    }
+
+    /// Completes the file.
+    ///
+    /// # Errors
+    /// Where the disk is full.
+    pub fn finish(self) -> Result<()> {
+        let Self { mut file, place } = self;
+        let synced = file.flush().and_then(|()| file.get_ref().sync_all());
+        Ok(synced.map_err(|e| CoreError::io(place, e))?)
     }
 }
 

@@ -32,7 +32,7 @@ pub mod union;
 pub mod view;
 
 pub use analysis::{DrawOptions, DuelOptions, Settings};
-pub use draft::Draft;
+pub use draft::{Draft, DraftFile};
 pub use error::{Error, Result};
 pub use grid::Grid;
 pub use level::Level;

@@ -50,6 +50,7 @@ mod ready;
 mod run;
 mod scorer;
 pub mod shards;
+pub mod suite;
 mod unlike;
 
 use std::path::Path;

@@ -12,11 +12,11 @@ use storymeter::shards::{self, MergeNote, MergeOptions, Merged};
 
 use crate::Outcome;
 use crate::args::{Common, count};
-use crate::commands::score::name_and_folder;
 use crate::commands::score::report::{report_counts, write_table};
 use crate::input::report_read;
 use crate::output::{failed, is_stdout, stdout_path};
 use crate::progress;
+use crate::scorer::name_and_folder;
 
 /// Make one table from the scores of many files
 ///

@@ -11,6 +11,7 @@ mod model_folder;
 pub mod perturb;
 pub mod report;
 pub mod score;
+pub mod suite;
 pub mod train;
 
 use anyhow::Context;
@@ -37,6 +38,7 @@ pub fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Command::Compare(args) => compare::run(&args, &cli.common),
         Command::Correlate(args) => correlate::run(&args, &cli.common),
         Command::Meta(args) => meta::run(&args, &cli.common),
+        Command::Suite(args) => suite::run(&args, &cli.common),
         Command::Report(args) => report::run(&args, &cli.common),
     }
 }

@@ -9,7 +9,7 @@ mod sink;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use anyhow::{anyhow, bail};
+use anyhow::anyhow;
 use clap::{Args, ValueEnum};
 use storymeter::core::read::{Format, ReadOptions};
 use storymeter::core::spreadsheet::TextCells;
@@ -17,15 +17,14 @@ use storymeter::core::write::{ScoreFormat, ScoreLines, ScorePart};
 use storymeter::core::{Header, Key, file};
 use storymeter::input::ReferenceFiles;
 use storymeter::ledger::Resampling;
-use storymeter::{
-    Depth, Device, LEARNED, Overview, Precision, ReadyScorer, Scored, Scorer, metric_of,
-};
+use storymeter::{Depth, Overview, Scored, Scorer};
 
 use crate::Outcome;
 use crate::args::{Common, count};
 use crate::input::InputArgs;
 use crate::output::{Output, Reader, failed, is_stdout, stdout_path};
 use crate::progress;
+use crate::scorer::ScorerArgs;
 use bound::Bound;
 use explain::Shown;
 use report::{report_counts, write_table};
@@ -64,31 +63,8 @@ Examples:
 pub struct ScoreArgs {
     #[command(flatten)]
     input: InputArgs,
-    /// The metrics, separated by commas. The default is union, the learned metric, or criteria if
-    /// --model names a model of criteria
-    #[arg(short, long = "metric", value_name = "ID", value_delimiter = ',', value_parser = id)]
-    metrics: Vec<String>,
-    /// The model of the metric union or criteria, whichever it was trained for: a folder that
-    /// `storymeter train` wrote, a model file, or the name of a model (`storymeter model list`).
-    /// The default models are part of the program
-    #[arg(long, value_name = "DIR|FILE|NAME")]
-    model: Option<PathBuf>,
-    /// The folder or file with the weights or tables of a metric. NAME is the id of a metric, such
-    /// as bertscore, or the usual name of a model, such as roberta-large. Models that are not named
-    /// are looked for in the folders of STORYMETER_MODELS and in the local cache of Hugging Face.
-    /// The option may be given several times
-    #[arg(long, value_name = "NAME=DIR", value_parser = name_and_folder)]
-    weights: Vec<(String, PathBuf)>,
-    /// The number format in which neural networks multiply. The default of union and criteria is
-    /// int8, which gives the same scores on the CPU and on a GPU, to the last digit. The default of
-    /// all other metrics is f32, which is slower and more exact; a model file of union or criteria,
-    /// whose weights are int8, supports it only on a GPU. f16 and bf16 need a GPU
-    #[arg(long, value_name = "PRECISION")]
-    precision: Option<PrecisionArg>,
-    /// Where neural networks compute: cpu, or cuda for an NVIDIA GPU (the first one of
-    /// CUDA_VISIBLE_DEVICES)
-    #[arg(long, value_name = "DEVICE", default_value = "cpu")]
-    device: DeviceArg,
+    #[command(flatten)]
+    scorer: ScorerArgs,
     /// Explain the scores of union: where each stands among human and machine stories, what each
     /// sentence does to it, and what seems wrong with the story; and those of criteria: which
     /// sentences raise and lower each criterion most
@@ -135,9 +111,6 @@ pub struct ScoreArgs {
     /// The number of resamples for intervals and tests
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = count())]
     resamples: u64,
-    /// The folder with the tables of METEOR 1.5. The same as --weights meteor=DIR
-    #[arg(long, value_name = "DIR")]
-    meteor_data: Option<PathBuf>,
     /// Take what metrics such as cider-d must know about all stories from this file, instead of
     /// from a first pass over the input. If the file does not exist, the first pass is made and
     /// writes it, and it stays there even if the scoring fails. Stories that are scored in parts
@@ -194,28 +167,6 @@ enum OutputFormat {
     Parquet,
 }
 
-/// The values of `--precision`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum PrecisionArg {
-    /// Integers of 8 bits
-    Int8,
-    /// Floating point of 16 bits, on a GPU
-    F16,
-    /// Floating point of 16 bits with a larger range and fewer digits, on a GPU
-    Bf16,
-    /// Floating point of 32 bits
-    F32,
-}
-
-/// The values of `--device`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum DeviceArg {
-    /// The processor of this machine
-    Cpu,
-    /// An NVIDIA GPU
-    Cuda,
-}
-
 /// The values of `--explain`: which sentences of a long story are weighed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Sentences {
@@ -223,22 +174,6 @@ enum Sentences {
     Weakest,
     /// All sentences
     All,
-}
-
-fn id(text: &str) -> Result<String, String> {
-    match text.trim() {
-        "" => Err("a metric has no name; ids are separated by commas".to_owned()),
-        id => Ok(id.to_owned()),
-    }
-}
-
-pub fn name_and_folder(text: &str) -> Result<(String, PathBuf), String> {
-    match text.split_once('=') {
-        Some((name, folder)) if !name.is_empty() && !folder.is_empty() => {
-            Ok((name.to_owned(), folder.into()))
-        }
-        _ => Err(format!("\"{text}\" does not have the form NAME=DIR")),
-    }
 }
 
 /// Scores the stories.
@@ -249,7 +184,7 @@ pub fn run(args: &ScoreArgs, common: &Common) -> anyhow::Result<Outcome> {
     let format = output_format(args)?;
     check_files(args)?;
     let mut scorer = scorer(args).build()?;
-    refuse_unused_model(args, &scorer)?;
+    args.scorer.refuse_unused_model(&scorer, args.explain.is_some())?;
     let bounds = Bound::parse_all(&args.fail_under, scorer.metrics().columns())?;
     let options = ReadOptions { allow_empty: true, ..args.input.read.options() };
     let inputs = args.input.inputs(options);
@@ -337,32 +272,9 @@ struct Done {
 
 /// The scorer with the metrics and settings that the user typed.
 fn scorer(args: &ScoreArgs) -> Scorer {
-    let mut scorer = Scorer::new().seed(args.seed).keeping_rows(args.against.is_some());
+    let mut scorer = args.scorer.scorer().seed(args.seed).keeping_rows(args.against.is_some());
     if let Some(file) = &args.corpus_stats {
         scorer = scorer.corpus_stats(file);
-    }
-    if !args.metrics.is_empty() {
-        scorer = scorer.metrics(args.metrics.clone());
-    }
-    if let Some(folder) = &args.meteor_data {
-        scorer = scorer.weights("meteor", folder);
-    }
-    for (name, folder) in &args.weights {
-        scorer = scorer.weights(name, folder);
-    }
-    if let Some(model) = &args.model {
-        scorer = scorer.model(model);
-    }
-    if args.device == DeviceArg::Cuda {
-        scorer = scorer.device(Device::Cuda(0));
-    }
-    if let Some(precision) = args.precision {
-        scorer = scorer.precision(match precision {
-            PrecisionArg::Int8 => Precision::Int8,
-            PrecisionArg::F16 => Precision::F16,
-            PrecisionArg::Bf16 => Precision::Bf16,
-            PrecisionArg::F32 => Precision::F32,
-        });
     }
     match args.explain {
         Some(Sentences::Weakest) => scorer.explain(Depth::Weakest),
@@ -381,29 +293,12 @@ fn output_file(args: &ScoreArgs) -> Option<&Path> {
 fn check_files(args: &ScoreArgs) -> anyhow::Result<()> {
     let read = args.input.files.iter().chain(&args.references).map(PathBuf::as_path);
     file::named_once(&read.collect::<Vec<_>>())?;
-    let folders = args.weights.iter().map(|(_, folder)| folder);
-    let inputs = args.input.files.iter().chain(&args.references);
-    let inputs = inputs.chain(&args.model).chain(&args.meteor_data).chain(folders);
-    let inputs: Vec<&Path> = inputs.map(PathBuf::as_path).collect();
+    let inputs = args.input.files.iter().chain(&args.references).map(PathBuf::as_path);
+    let inputs: Vec<&Path> = inputs.chain(args.scorer.files()).collect();
     let header = output_file(args).map(Header::path_of);
     let outputs = output_file(args).into_iter().chain(header.as_deref()).chain([stdout_path()]);
     let outputs = outputs.chain(args.corpus_stats.as_deref());
     Ok(file::distinct(&outputs.collect::<Vec<_>>(), &inputs)?)
-}
-
-/// Checks that a model that was named has a metric that reads it.
-fn refuse_unused_model(args: &ScoreArgs, scorer: &ReadyScorer) -> anyhow::Result<()> {
-    let Some(model) = &args.model else { return Ok(()) };
-    let metric = metric_of(model);
-    // An explanation is by the metric union if no other metric explains itself.
-    let explains = args.explain.is_some() && metric == LEARNED;
-    if !explains && !scorer.metrics().columns().iter().any(|column| column.key.id() == metric) {
-        bail!(
-            "--model {}: none of the metrics reads this model; add {metric} to --metric",
-            model.display()
-        );
-    }
-    Ok(())
 }
 
 fn output_format(args: &ScoreArgs) -> anyhow::Result<OutputFormat> {

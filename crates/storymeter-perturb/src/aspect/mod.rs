@@ -153,13 +153,27 @@ impl<'a> TwinMaker<'a> {
     }
 }
 
+/// How often another story is drawn until it differs from this one.
+const OTHER_STORIES: usize = 10;
+
 /// A story that is read and tagged.
 pub struct OpenStory<'a> {
     passage: Passage<'a>,
     maker: TwinMaker<'a>,
 }
 
-impl OpenStory<'_> {
+impl<'a> OpenStory<'a> {
+    /// Another story of the donors that is written in the same way, for metrics that need a
+    /// reference where the story has none. `None` if there is no other.
+    pub fn other_story(&self, seed: u64, record: u64) -> Option<&'a str> {
+        let draw = &mut Draw::new(StreamId::BorrowedReference { record }.rng(seed));
+        let donors = self.maker.sources.donors;
+        (0..OTHER_STORIES).find_map(|_| {
+            let text = donors.text(donors.story(self.passage.style, draw)?);
+            (text != self.passage.text).then_some(text)
+        })
+    }
+
     /// The twin of the story in an aspect. The same seed and record always give the same twin.
     ///
     /// # Errors

@@ -13,7 +13,7 @@ use storymeter::core::{Error, Place, Progress, file};
 use storymeter::input::{Inputs, ReferenceFiles};
 use storymeter::shards::{self, Outcome as Done, Shard, ShardOptions};
 
-use super::{OutputFormat, ScoreArgs, refuse_unused_model, scorer};
+use super::{OutputFormat, ScoreArgs, scorer};
 use crate::Outcome;
 use crate::args::Common;
 use crate::input::report_skipped;
@@ -92,7 +92,7 @@ fn score(
         shards::refuse_leftovers(out_dir, &own, args.shard.is_none())?;
     }
     let mut scorer = scorer(args).build()?;
-    refuse_unused_model(args, &scorer)?;
+    args.scorer.refuse_unused_model(&scorer, args.explain.is_some())?;
     if args.corpus_stats.is_some() {
         // All files are the corpus, also those of other jobs.
         let read = ReadOptions { allow_empty: true, ..options.read.clone() };
@@ -128,10 +128,7 @@ fn score(
 
 /// Checks that no output is a model or a table that is read.
 fn check_model_files(args: &ScoreArgs, all: &[Shard]) -> anyhow::Result<()> {
-    let folders = args.weights.iter().map(|(_, folder)| folder);
-    let inputs =
-        args.model.iter().chain(&args.meteor_data).chain(&args.corpus_stats).chain(folders);
-    let inputs: Vec<&Path> = inputs.map(AsRef::as_ref).collect();
+    let inputs: Vec<&Path> = args.scorer.files().chain(args.corpus_stats.as_deref()).collect();
     let outputs: Vec<&Path> = all.iter().map(|shard| shard.output.as_path()).collect();
     Ok(file::distinct(&outputs, &inputs)?)
 }

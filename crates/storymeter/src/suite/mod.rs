@@ -1,0 +1,46 @@
+//! The test suite for metrics (OpenMEVA, ACL 2021): what a metric sees, and what disturbs it.
+//!
+//! A [`SuiteMaker`] makes pairs of stories and twins that differ in one
+//! [`Aspect`](storymeter_core::Aspect), and writes them to a folder. [`Suite::read`] reads such a
+//! folder, or one in OpenMEVA's own layout. [`Suite::score`] scores its texts with any metrics, or
+//! [`Suite::join`] takes scores of other programs, and [`TextScores::analyse`] says what each metric
+//! sees.
+//!
+//! ```
+//! # let dir = tempfile::tempdir()?;
+//! # let (stories, folder) = (dir.path().join("stories.txt"), dir.path().join("suite"));
+//! # std::fs::write(&stories, "Ann was ill. She stayed in bed because she felt weak.\n\
+//! #     Bo was late. He took a taxi because he missed the bus.\n\
+//! #     Cy was sad. He cried because he lost the game.\n")?;
+//! use storymeter::core::read::{Format, ReadOptions};
+//! use storymeter::core::{Aspect, Progress};
+//! use storymeter::input::Inputs;
+//! use storymeter::meta::suite::SuiteOptions;
+//! use storymeter::suite::{Suite, SuiteMaker};
+//!
+//! let options = ReadOptions { format: Some(Format::Lines), ..ReadOptions::default() };
+//! let inputs = Inputs::new(vec![stories], options).repeatable()?;
+//! let maker = SuiteMaker::default();
+//! let (donors, unseen) = (maker.donors(&inputs, &Progress::unwatched())?, Progress::unwatched());
+//! let made = maker.make(&donors, &inputs, &folder, &unseen)?.commit()?;
+//! assert_eq!(made.manifest.stories, 3);
+//!
+//! let suite = Suite::read(&folder)?;
+//! let scorer = storymeter::Scorer::new().metrics(["text-length"]).build()?;
+//! let result = suite.score(&scorer, &unseen)?.analyse(&suite, &SuiteOptions::default())?;
+//! let cell = result.cell("text-length", Aspect::Cause).unwrap();
+//! assert_eq!((cell.pairs, cell.auc), (3, Ok(0.5)));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod make;
+mod manifest;
+mod pair;
+mod read;
+mod run;
+
+pub use make::{MadeSuite, PendingSuite, SuiteMaker};
+pub use manifest::{AspectCount, LeftOutAspect, Manifest};
+pub use pair::Pair;
+pub use read::{Suite, SuiteAspect, SuiteText};
+pub use run::TextScores;
