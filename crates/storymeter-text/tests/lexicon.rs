@@ -161,6 +161,59 @@ fn senses_are_synsets_in_the_order_of_their_counts() {
 }
 
 #[test]
+fn close_synonyms_mean_the_same_in_ordinary_sentences() {
+    let lexicon = Lexicon::embedded();
+    for (lemma, pos, synonyms) in [
+        ("car", Noun, &["automobile"][..]),
+        ("Doctor", Noun, &["physician"]),
+        ("kid", Noun, &["child", "youngster"]),
+        ("couch", Noun, &["sofa"]),
+        ("co-worker", Noun, &["colleague"]),
+        ("buy", Verb, &["purchase"]),
+        ("start", Verb, &["begin"]),
+        ("scream", Verb, &["yell"]),
+        ("scared", Adjective, &["frightened"]),
+        ("large", Adjective, &["big"]),
+        ("often", Adverb, &["frequently"]),
+        ("maybe", Adverb, &["perhaps", "possibly"]),
+        // They need another construction, or are part of fixed phrases ("a big day").
+        ("try", Verb, &[]),
+        ("need", Verb, &[]),
+        ("big", Adjective, &[]),
+        // Their synonyms are a function word, a variant, an abbreviation and a mass noun.
+        ("nevertheless", Adverb, &["nonetheless"]),
+        ("gray", Adjective, &[]),
+        ("hour", Noun, &[]),
+        ("leaf", Noun, &[]),
+        // No sense has most of the uses.
+        ("take", Verb, &[]),
+        ("run", Verb, &[]),
+        ("the", Noun, &[]),
+        ("no such word", Noun, &[]),
+    ] {
+        assert_eq!(lexicon.close_synonyms(lemma, pos), synonyms, "{lemma}");
+    }
+}
+
+#[test]
+fn close_synonyms_are_some_of_the_synonyms() {
+    let lexicon = Lexicon::embedded();
+    let counts = PartOfSpeech::ALL.map(|pos| {
+        let mut found = 0;
+        for lemma in lexicon.lemmas(pos) {
+            let synonyms = lexicon.synonyms(lemma, pos);
+            for close in lexicon.close_synonyms(lemma, pos) {
+                assert!(synonyms.contains(&close), "{lemma}: {close}");
+                assert!(lexicon.is_keyword(close, pos), "{lemma}: {close}");
+                found += 1;
+            }
+        }
+        found
+    });
+    assert!(counts.iter().all(|count| (50..600).contains(count)), "{counts:?}");
+}
+
+#[test]
 fn every_lemma_is_found_again_and_there_are_as_many_as_in_wordnet() {
     let lexicon = Lexicon::embedded();
     // Lemmas without "_" in WordNet 3.0's index files: 57,506, 8,700, 20,983 and 3,767 lines; the

@@ -47,6 +47,14 @@ impl List {
         self.map(|record| word_at(record as usize))
     }
 
+    /// The words that a list of records refers to, with their entries.
+    pub(crate) fn entries(self) -> impl Iterator<Item = (&'static str, Entry)> {
+        self.map(|record| {
+            let word = word_at(record as usize);
+            (word, Entry { mask_at: record as usize + 1 + word.len() })
+        })
+    }
+
     /// The synset numbers that are stored as differences, in WordNet's order.
     pub(crate) fn synsets(self) -> impl Iterator<Item = u32> + Clone {
         self.scan(0_u32, |last, step| {

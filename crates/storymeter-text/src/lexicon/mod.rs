@@ -13,6 +13,7 @@
 //! assert!(lexicon.is_keyword_word("wolves") && !lexicon.is_keyword_word("the"));
 //! ```
 
+mod close;
 pub(crate) mod compiled;
 mod conceptnet;
 pub mod format;
@@ -250,6 +251,26 @@ impl Lexicon {
             entry.senses(pos).map(|(synset, count)| Sense { synset, count }).collect();
         senses.sort_by_key(|sense| std::cmp::Reverse(sense.count));
         senses
+    }
+
+    /// The single words that can stand for a lemma in most ordinary sentences without changing what
+    /// they say. The most used synonym comes first, and many lemmas have none.
+    ///
+    /// A close synonym has a sense of the lemma in at least seven of ten counted uses of the lemma,
+    /// and in at least half of its own. Each of the two words is counted at least three times in
+    /// the senses that they share. Function words, variants of the lemma ("grey" for "gray"),
+    /// abbreviations, vulgar words and nouns without a singular are left out, and so are words that
+    /// usually need another construction, such as "attempt" for "try".
+    ///
+    /// ```
+    /// use storymeter_text::lexicon::{Lexicon, PartOfSpeech};
+    /// let lexicon = Lexicon::embedded();
+    /// assert_eq!(lexicon.close_synonyms("buy", PartOfSpeech::Verb), ["purchase"]);
+    /// assert_eq!(lexicon.close_synonyms("kid", PartOfSpeech::Noun), ["child", "youngster"]);
+    /// assert!(lexicon.close_synonyms("try", PartOfSpeech::Verb).is_empty());
+    /// ```
+    pub fn close_synonyms(&self, lemma: &str, pos: PartOfSpeech) -> Vec<&'static str> {
+        close::close_synonyms(&lower_case(lemma), pos)
     }
 
     /// The synsets of a lemma as any part of speech, in ascending order. The numbers have a meaning
