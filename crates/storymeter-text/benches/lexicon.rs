@@ -58,6 +58,14 @@ fn words(c: &mut Criterion) {
             antonyms.sum::<usize>()
         });
     });
+    group.bench_function("close synonyms", |b| {
+        b.iter(|| {
+            let synonyms = adjectives
+                .iter()
+                .map(|word| lexicon.close_synonyms(black_box(word), PartOfSpeech::Adjective).len());
+            synonyms.sum::<usize>()
+        });
+    });
     group.throughput(Throughput::Elements(forms.len() as u64));
     group.bench_function("is it a keyword", |b| {
         b.iter(|| forms.iter().filter(|form| lexicon.is_keyword_word(black_box(form))).count());

@@ -17,7 +17,7 @@ use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use storymeter_text::lexicon::format::{HEADER_BYTES, MAGIC, hash, write_varint};
+use storymeter_text::lexicon::format::{HEADER_BYTES, MAGIC, fold_sign, hash, write_varint};
 
 /// The suffixes of the database files, in the order of `PartOfSpeech`.
 const PARTS: [&str; 4] = ["noun", "verb", "adj", "adv"];
@@ -30,6 +30,9 @@ struct Lemma {
     senses: Vec<Synset>,
     /// (rank of the sense, antonym); newer antonyms follow WordNet's.
     antonyms: Vec<(usize, String)>,
+    /// How often each of the senses is counted, in their order.
+    counts: Vec<u32>,
+    /// How often the lemma is counted, with senses that WordNet 3.0 no longer has.
     uses: u32,
 }
 
@@ -106,6 +109,7 @@ fn read_index(
         let lemma = words.entry(word).or_default().lemmas[part].get_or_insert_default();
         lemma.senses =
             fields[fields.len() - senses..].iter().map(|&at| (part, at.to_owned())).collect();
+        lemma.counts = vec![0; senses];
     }
     Ok(())
 }
@@ -132,8 +136,15 @@ fn read_exceptions(
     Ok(())
 }
 
-/// `sense_key sense_number tag_cnt`, where a sense key is `lemma%ss_type:...`.
+/// `sense_key sense_number tag_cnt`, where a sense key is
+/// `lemma%ss_type:lex_filenum:lex_id:head_word:head_id`.
+///
+/// The sense is found by its key. The sense number will not do: `cntlist.rev` still counts senses
+/// of earlier versions of WordNet, and after such a sense its numbers are not those of the index.
+/// A key that WordNet 3.0 does not have adds to the uses of the lemma only.
 fn read_counts(words: &mut BTreeMap<String, Word>, wordnet: &Path) -> Result<(), Box<dyn Error>> {
+    let keys = read_sense_keys(wordnet)?;
+    let (mut all, mut found) = (0, 0);
     for line in read_lines(wordnet, "cntlist.rev")? {
         let fields: Vec<&str> = line.split_whitespace().collect();
         let Some((lemma, rest)) = fields[0].split_once('%') else { continue };
@@ -143,12 +154,60 @@ fn read_counts(words: &mut BTreeMap<String, Word>, wordnet: &Path) -> Result<(),
             "4" => 3,
             _ => 2,
         };
-        let count: u32 = fields[2].parse()?;
-        if let Some(lemma) = words.get_mut(lemma).and_then(|word| word.lemmas[part].as_mut()) {
-            lemma.uses += count;
+        let (number, count): (usize, u32) = (fields[1].parse()?, fields[2].parse()?);
+        let Some(lemma) = words.get_mut(lemma).and_then(|word| word.lemmas[part].as_mut()) else {
+            continue;
+        };
+        lemma.uses += count;
+        all += count;
+        let synsets = keys.get(&without_positions(fields[0])).map_or(&[][..], Vec::as_slice);
+        let mut ranks = synsets
+            .iter()
+            .filter_map(|synset| lemma.senses.iter().position(|sense| sense == synset));
+        // Spellings that differ in capitals only may have the same key. The number decides.
+        let rank = ranks.clone().find(|rank| rank + 1 == number).or_else(|| ranks.next());
+        if let Some(rank) = rank {
+            lemma.counts[rank] += count;
+            found += count;
         }
     }
+    println!("{found} of {all} counted uses of single words belong to a sense of WordNet 3.0");
     Ok(())
+}
+
+/// The synsets of every sense key of the database.
+fn read_sense_keys(wordnet: &Path) -> Result<BTreeMap<String, Vec<Synset>>, Box<dyn Error>> {
+    let mut keys: BTreeMap<String, Vec<Synset>> = BTreeMap::new();
+    for (part, name) in PARTS.iter().enumerate() {
+        let lines = read_lines(wordnet, &format!("data.{name}"))?;
+        let places: BTreeMap<&str, &str> = lines.iter().map(|line| (&line[..8], &**line)).collect();
+        for line in &lines {
+            let fields: Vec<&str> = line.split_whitespace().collect();
+            let kind = 1 + "nvars".find(fields[2]).ok_or("an unknown kind of synset")?;
+            // The key of a satellite adjective ends with the first word of its head.
+            let head = if fields[2] == "s" {
+                let similar = fields.iter().position(|field| *field == "&");
+                let place = similar.and_then(|at| fields.get(at + 1));
+                let head = place.and_then(|place| places.get(place)).ok_or("no head")?;
+                let head: Vec<&str> = head.split_whitespace().skip(4).take(2).collect();
+                format!("{}:{:02}", head[0], u8::from_str_radix(head[1], 16)?)
+            } else {
+                ":".to_owned()
+            };
+            for (i, member) in members(line)?.into_iter().enumerate() {
+                let id = u8::from_str_radix(fields[5 + 2 * i], 16)?;
+                let key = format!("{member}%{kind}:{}:{id:02}:{head}", fields[1]).to_lowercase();
+                keys.entry(without_positions(&key)).or_default().push((part, line[..8].to_owned()));
+            }
+        }
+    }
+    Ok(keys)
+}
+
+/// A sense key without the syntactic positions of adjectives: "only%5:00:00:single(a):00". The two
+/// files do not always agree on them.
+fn without_positions(key: &str) -> String {
+    ["(a)", "(p)", "(ip)"].iter().fold(key.to_owned(), |key, position| key.replace(position, ""))
 }
 
 /// `offset lex_filenum ss_type w_cnt (word lex_id)... p_cnt (symbol offset pos source/target)... |
@@ -319,13 +378,17 @@ fn encode_record(
     }));
     for lemma in content.lemmas.iter().flatten() {
         out.push((8.0 * f64::from(1 + lemma.uses).log2()).ceil().min(255.0) as u8);
-        let mut synsets: Vec<u32> = lemma.senses.iter().map(|synset| numbers[synset]).collect();
-        synsets.sort_unstable();
-        write_varint(out, synsets.len() as u32);
+        write_varint(out, lemma.senses.len() as u32);
         let mut last = 0;
-        for synset in synsets {
-            write_varint(out, synset - last);
+        for sense in &lemma.senses {
+            let synset = numbers[sense] as i32;
+            write_varint(out, fold_sign(synset - last));
             last = synset;
+        }
+        let counted = lemma.counts.iter().rposition(|count| *count > 0).map_or(0, |last| last + 1);
+        write_varint(out, counted as u32);
+        for count in &lemma.counts[..counted] {
+            write_varint(out, *count);
         }
         write_records(out, lemma.antonyms.iter().map(|(_, antonym)| antonym.as_str()), places);
     }

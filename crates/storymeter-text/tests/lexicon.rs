@@ -99,6 +99,120 @@ fn synonyms_and_antonyms_are_those_that_wordnets_own_browser_prints() {
     assert_eq!(antonyms_seen, 297);
 }
 
+/// The counts are lines of `cntlist.rev` of WordNet 3.0, and the orders are those of its index.
+#[test]
+fn senses_have_the_counts_of_wordnets_tagged_texts() {
+    let lexicon = Lexicon::embedded();
+    for (lemma, pos, counts) in [
+        // car%1:06:00:: 1 71, car%1:06:01:: 2 2; the index has five senses.
+        ("car", Noun, &[71, 2, 0, 0, 0][..]),
+        ("Car", Noun, &[71, 2, 0, 0, 0]),
+        // kid%1:18:00:: 1 53; kid%2:32:01:: 1 5, kid%2:32:00:: 2 2
+        ("kid", Noun, &[53, 0, 0, 0, 0]),
+        ("kid", Verb, &[5, 2]),
+        ("buy", Verb, &[102, 2, 0, 0, 0]),
+        ("purchase", Verb, &[34]),
+        // A satellite adjective whose head has a marker: scared%5:00:00:afraid(p):00 1 9
+        ("scared", Adjective, &[9]),
+        // several%5:00:00:some(a):00 3 112, several%5:00:00:individual:00 1 16,
+        // several%5:00:00:different:00 2 10: the order of the counts is not that of the index.
+        ("several", Adjective, &[112, 16, 10]),
+        // The most frequent line, acknowledge%2:31:00:: 1 11, is a sense of an earlier WordNet, and
+        // so is acknowledge%2:32:02:: 5 2. Of the others, acknowledge%2:32:00:: 2 5 is the first
+        // sense of the index, whatever its number says.
+        ("acknowledge", Verb, &[5, 3, 2, 1, 0, 0]),
+        ("motorcar", Noun, &[1]),
+        ("house", Adverb, &[]),
+        ("no such word", Noun, &[]),
+    ] {
+        let senses = lexicon.senses(lemma, pos);
+        let found: Vec<u32> = senses.iter().map(|sense| sense.count).collect();
+        assert_eq!(found, counts, "{lemma}");
+    }
+    let admit = lexicon.senses("admit", Verb);
+    assert!(
+        admit.iter().any(|sense| sense.synset == lexicon.senses("acknowledge", Verb)[0].synset)
+    );
+    // The first senses of "car" by what they are called otherwise, in WordNet's order.
+    let names = ["automobile", "railcar", "gondola"].map(|name| {
+        lexicon.senses(name, Noun).iter().map(|sense| sense.synset).collect::<Vec<_>>()
+    });
+    for (sense, synsets) in lexicon.senses("car", Noun).iter().zip(names) {
+        assert!(synsets.contains(&sense.synset), "{sense:?} {synsets:?}");
+    }
+}
+
+#[test]
+fn senses_are_synsets_in_the_order_of_their_counts() {
+    let lexicon = Lexicon::embedded();
+    let mut total = 0;
+    for lemma in PartOfSpeech::ALL.into_iter().flat_map(|pos| lexicon.lemmas(pos)).step_by(7) {
+        let senses: Vec<_> =
+            PartOfSpeech::ALL.into_iter().map(|pos| lexicon.senses(lemma, pos)).collect();
+        for senses in &senses {
+            assert!(senses.is_sorted_by_key(|sense| std::cmp::Reverse(sense.count)), "{lemma}");
+        }
+        let mut synsets: Vec<u32> = senses.iter().flatten().map(|sense| sense.synset).collect();
+        synsets.sort_unstable();
+        assert_eq!(synsets, lexicon.synsets(lemma), "{lemma}");
+        total += senses.iter().flatten().filter(|sense| sense.count > 0).count();
+    }
+    assert!(total > 3_000, "{total} senses with a count");
+}
+
+#[test]
+fn close_synonyms_mean_the_same_in_ordinary_sentences() {
+    let lexicon = Lexicon::embedded();
+    for (lemma, pos, synonyms) in [
+        ("car", Noun, &["automobile"][..]),
+        ("Doctor", Noun, &["physician"]),
+        ("kid", Noun, &["child", "youngster"]),
+        ("couch", Noun, &["sofa"]),
+        ("co-worker", Noun, &["colleague"]),
+        ("buy", Verb, &["purchase"]),
+        ("start", Verb, &["begin"]),
+        ("scream", Verb, &["yell"]),
+        ("scared", Adjective, &["frightened"]),
+        ("large", Adjective, &["big"]),
+        ("often", Adverb, &["frequently"]),
+        ("maybe", Adverb, &["perhaps", "possibly"]),
+        // They need another construction, or are part of fixed phrases ("a big day").
+        ("try", Verb, &[]),
+        ("need", Verb, &[]),
+        ("big", Adjective, &[]),
+        // Their synonyms are a function word, a variant, an abbreviation and a mass noun.
+        ("nevertheless", Adverb, &["nonetheless"]),
+        ("gray", Adjective, &[]),
+        ("hour", Noun, &[]),
+        ("leaf", Noun, &[]),
+        // No sense has most of the uses.
+        ("take", Verb, &[]),
+        ("run", Verb, &[]),
+        ("the", Noun, &[]),
+        ("no such word", Noun, &[]),
+    ] {
+        assert_eq!(lexicon.close_synonyms(lemma, pos), synonyms, "{lemma}");
+    }
+}
+
+#[test]
+fn close_synonyms_are_some_of_the_synonyms() {
+    let lexicon = Lexicon::embedded();
+    let counts = PartOfSpeech::ALL.map(|pos| {
+        let mut found = 0;
+        for lemma in lexicon.lemmas(pos) {
+            let synonyms = lexicon.synonyms(lemma, pos);
+            for close in lexicon.close_synonyms(lemma, pos) {
+                assert!(synonyms.contains(&close), "{lemma}: {close}");
+                assert!(lexicon.is_keyword(close, pos), "{lemma}: {close}");
+                found += 1;
+            }
+        }
+        found
+    });
+    assert!(counts.iter().all(|count| (50..600).contains(count)), "{counts:?}");
+}
+
 #[test]
 fn every_lemma_is_found_again_and_there_are_as_many_as_in_wordnet() {
     let lexicon = Lexicon::embedded();

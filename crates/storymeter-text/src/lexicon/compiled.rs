@@ -1,7 +1,7 @@
 //! Reads the embedded lexicon: words are found by their hash, and records are decoded in place.
 
 use super::PartOfSpeech;
-use super::format::{HEADER_BYTES, MAGIC, hash, read_u24, read_u32, read_varint};
+use super::format::{HEADER_BYTES, MAGIC, hash, read_u24, read_u32, read_varint, unfold_sign};
 
 static BYTES: &[u8] = include_bytes!("../../data/lexicon.bin");
 
@@ -10,6 +10,14 @@ static BYTES: &[u8] = include_bytes!("../../data/lexicon.bin");
 pub(crate) struct Entry {
     /// Where the mask of the record is.
     mask_at: usize,
+}
+
+/// What the file says about a word as a lemma of one part of speech.
+struct LemmaSection {
+    usage: u8,
+    synsets: List,
+    counts: List,
+    antonyms: List,
 }
 
 /// Numbers or records stored as a list in the file.
@@ -39,10 +47,18 @@ impl List {
         self.map(|record| word_at(record as usize))
     }
 
-    /// The synset numbers that are stored as differences, in ascending order.
+    /// The words that a list of records refers to, with their entries.
+    pub(crate) fn entries(self) -> impl Iterator<Item = (&'static str, Entry)> {
+        self.map(|record| {
+            let word = word_at(record as usize);
+            (word, Entry { mask_at: record as usize + 1 + word.len() })
+        })
+    }
+
+    /// The synset numbers that are stored as differences, in WordNet's order.
     pub(crate) fn synsets(self) -> impl Iterator<Item = u32> + Clone {
-        self.scan(0, |last, step| {
-            *last += step;
+        self.scan(0_u32, |last, step| {
+            *last = last.wrapping_add_signed(unfold_sign(step));
             Some(*last)
         })
     }
@@ -132,14 +148,15 @@ impl Entry {
             if earlier < 4 {
                 at += 1;
                 List::at(&mut at).skip(&mut at);
+                List::at(&mut at).skip(&mut at);
             }
             List::at(&mut at).skip(&mut at);
         }
         at
     }
 
-    /// The section of a lemma: its use, synsets and antonyms.
-    fn lemma(self, pos: PartOfSpeech) -> Option<(u8, List, List)> {
+    /// The section of a lemma.
+    fn lemma(self, pos: PartOfSpeech) -> Option<LemmaSection> {
         if !self.is_lemma(pos) {
             return None;
         }
@@ -148,23 +165,34 @@ impl Entry {
         at += 1;
         let synsets = List::at(&mut at);
         synsets.clone().skip(&mut at);
-        Some((usage, synsets, List::at(&mut at)))
+        let counts = List::at(&mut at);
+        counts.clone().skip(&mut at);
+        Some(LemmaSection { usage, synsets, counts, antonyms: List::at(&mut at) })
     }
 
     /// How often the lemma occurs in WordNet's sense-tagged texts, as 8 log2(1 + count), rounded
     /// up.
     pub(crate) fn usage(self, pos: PartOfSpeech) -> u8 {
-        self.lemma(pos).map_or(0, |(usage, ..)| usage)
+        self.lemma(pos).map_or(0, |lemma| lemma.usage)
     }
 
-    /// The synsets of the lemma.
+    /// The synsets of the lemma, in WordNet's order.
     pub(crate) fn synsets(self, pos: PartOfSpeech) -> List {
-        self.lemma(pos).map_or(List::EMPTY, |(_, synsets, _)| synsets)
+        self.lemma(pos).map_or(List::EMPTY, |lemma| lemma.synsets)
+    }
+
+    /// The synsets of the lemma in WordNet's order, each with how often the lemma means it in
+    /// WordNet's sense-tagged texts.
+    pub(crate) fn senses(self, pos: PartOfSpeech) -> impl Iterator<Item = (u32, u32)> {
+        let (synsets, counts) = self
+            .lemma(pos)
+            .map_or((List::EMPTY, List::EMPTY), |lemma| (lemma.synsets, lemma.counts));
+        synsets.synsets().zip(counts.chain(std::iter::repeat(0)))
     }
 
     /// The antonyms of the lemma, those of its most usual sense first.
     pub(crate) fn antonyms(self, pos: PartOfSpeech) -> List {
-        self.lemma(pos).map_or(List::EMPTY, |(.., antonyms)| antonyms)
+        self.lemma(pos).map_or(List::EMPTY, |lemma| lemma.antonyms)
     }
 
     /// The lemmas of an irregular form: "mouse" for "mice".

@@ -12,12 +12,16 @@
 //!            u8 mask: bit p = the word is a lemma of part of speech p,
 //!                     bit 4 + p = it is an irregular form in p,
 //!            for each lemma bit:     u8 use (see `Entry::usage`), list of synsets,
-//!                                    list of antonyms (records)
+//!                                    list of counts, list of antonyms (records)
 //!            for each exception bit: list of lemmas (records)
 //! SYNSETS  one u24 per shared synset: where its list of members (records) starts; then those lists
 //! SLOTS    an open hash table (linear probing) of u24: where a word's record starts, 0 = free
 //!
-//! list     varint length, then varints; synsets are sorted and written as differences
+//! list     varint length, then varints
+//! synsets  in WordNet's order (the most usual sense first), as signed differences: each from the
+//!            one before it, the first from 0; a difference d is the varint 2d, or -2d - 1 below 0
+//! counts   how often each synset of the lemma is meant in WordNet's sense-tagged texts, in the
+//!            order of the synsets; zeros at the end are left out
 //! varint   seven bits per byte, lowest first, the high bit set on all bytes but the last
 //! record   a word is referred to by where its record starts
 //! ```
@@ -27,7 +31,7 @@
 //! them.
 
 /// First bytes of the file; the digit is the version of the layout.
-pub const MAGIC: &[u8; 8] = b"smlexic1";
+pub const MAGIC: &[u8; 8] = b"smlexic2";
 /// Bytes before the first record.
 pub const HEADER_BYTES: usize = 24;
 
@@ -73,9 +77,27 @@ pub fn write_varint(out: &mut Vec<u8>, mut value: u32) {
     out.push(value as u8);
 }
 
+/// The number that a signed difference is stored as, so that small differences stay small.
+pub fn fold_sign(difference: i32) -> u32 {
+    ((difference << 1) ^ (difference >> 31)) as u32
+}
+
+/// The signed difference that is stored as `folded`.
+pub fn unfold_sign(folded: u32) -> i32 {
+    (folded >> 1) as i32 ^ -((folded & 1) as i32)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_signed_difference_reads_back_as_written() {
+        assert_eq!([0, -1, 1, -2, 2].map(fold_sign), [0, 1, 2, 3, 4]);
+        for difference in [0, 1, -1, 117_658, -117_658, i32::MAX, i32::MIN] {
+            assert_eq!(unfold_sign(fold_sign(difference)), difference);
+        }
+    }
 
     #[test]
     fn a_varint_reads_back_as_written() {

@@ -13,6 +13,7 @@
 //! assert!(lexicon.is_keyword_word("wolves") && !lexicon.is_keyword_word("the"));
 //! ```
 
+mod close;
 pub(crate) mod compiled;
 mod conceptnet;
 pub mod format;
@@ -57,6 +58,18 @@ impl PartOfSpeech {
             _ => None,
         }
     }
+}
+
+/// One meaning of a lemma.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Sense {
+    /// The number of the synset. Lemmas with a synset in common are synonyms in that meaning. The
+    /// number has a meaning only in comparison with others of this lexicon.
+    pub synset: u32,
+    /// How often the lemma has this meaning in WordNet's sense-tagged texts. They are about
+    /// 240,000 words, so a rare meaning has a count of 0.
+    pub count: u32,
 }
 
 /// Antonyms, synonyms and keywords, from WordNet, from the user's own tables, or from both.
@@ -230,6 +243,44 @@ impl Lexicon {
         found.sort_unstable();
         found.dedup();
         found
+    }
+
+    /// The senses of a lemma, the most frequent first. Senses with the same count are in WordNet's
+    /// order, which puts the more usual sense first.
+    ///
+    /// ```
+    /// use storymeter_text::lexicon::{Lexicon, PartOfSpeech};
+    /// let senses = Lexicon::embedded().senses("car", PartOfSpeech::Noun);
+    /// let counts: Vec<u32> = senses.iter().map(|sense| sense.count).collect();
+    /// // A motor vehicle; part of a train, of a balloon, or of a lift; a cable car.
+    /// assert_eq!(counts, [71, 2, 0, 0, 0]);
+    /// ```
+    pub fn senses(&self, lemma: &str, pos: PartOfSpeech) -> Vec<Sense> {
+        let Some(entry) = compiled::find(&lower_case(lemma)) else { return Vec::new() };
+        let mut senses: Vec<Sense> =
+            entry.senses(pos).map(|(synset, count)| Sense { synset, count }).collect();
+        senses.sort_by_key(|sense| std::cmp::Reverse(sense.count));
+        senses
+    }
+
+    /// The single words that can stand for a lemma in most ordinary sentences without changing what
+    /// they say. The most used synonym comes first, and many lemmas have none.
+    ///
+    /// A close synonym has a sense of the lemma in at least seven of ten counted uses of the lemma,
+    /// and in at least half of its own. Each of the two words is counted at least three times in
+    /// the senses that they share. Function words, variants of the lemma ("grey" for "gray"),
+    /// abbreviations, vulgar words and nouns without a singular are left out, and so are words that
+    /// usually need another construction, such as "attempt" for "try".
+    ///
+    /// ```
+    /// use storymeter_text::lexicon::{Lexicon, PartOfSpeech};
+    /// let lexicon = Lexicon::embedded();
+    /// assert_eq!(lexicon.close_synonyms("buy", PartOfSpeech::Verb), ["purchase"]);
+    /// assert_eq!(lexicon.close_synonyms("kid", PartOfSpeech::Noun), ["child", "youngster"]);
+    /// assert!(lexicon.close_synonyms("try", PartOfSpeech::Verb).is_empty());
+    /// ```
+    pub fn close_synonyms(&self, lemma: &str, pos: PartOfSpeech) -> Vec<&'static str> {
+        close::close_synonyms(&lower_case(lemma), pos)
     }
 
     /// The synsets of a lemma as any part of speech, in ascending order. The numbers have a meaning
