@@ -75,6 +75,6 @@ fn synonyms(words: &Words<'_>, at: usize, sources: &Sources<'_>) -> Vec<String> 
         _ => synonym.to_owned(),
     };
     let own = words.lower(at);
-    let close = sources.lexicon.synonyms(&lemma, pos);
+    let close = sources.lexicon.close_synonyms(&lemma, pos);
     close.into_iter().map(inflected).filter(|synonym| *synonym != own).collect()
 }
