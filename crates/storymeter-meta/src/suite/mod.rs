@@ -6,8 +6,8 @@
 //! read together: a metric that sees damage less than it sees typos measures spelling.
 //!
 //! The caller makes the pairs and scores them ([`SuiteScores`]). The result of [`analyse`] is typed
-//! ([`SuiteResult`]). Tables and sentences are made from it by [`view`](crate::view), and [`write()`]
-//! and [`read`] keep it in a folder.
+//! ([`SuiteResult`]). Tables and sentences are made from it by [`view`](crate::view). [`write()`]
+//! puts it into a folder, and [`read`] gets it back.
 //!
 //! Two yardsticks belong to every number. A metric that gives all texts the same score, the
 //! constant metric, says what a metric gets that sees nothing. And every shift is also given as a
@@ -44,8 +44,8 @@
 //! assert!((cell.times_typo.unwrap() - 3.0).abs() < 1e-12);
 //! assert_eq!(
 //!     suite_sentence(&result, "bleu"),
-//!     "bleu sees time (AUC 0.80). Typos shift it by 0.44 standard deviations, less than the damage \
-//!      that it sees."
+//!     "bleu sees time (AUC 0.80). Typos shift it by 0.44 standard deviations, less than the \
+//!      damage that it sees."
 //! );
 //! # Ok::<(), storymeter_meta::Error>(())
 //! ```
