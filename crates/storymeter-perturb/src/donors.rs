@@ -266,11 +266,21 @@ impl DonorSampler {
         self.kept.push(Candidate { key: key(self.seed, record), record, donor });
     }
 
-    /// Tags the sample and counts its keywords.
-    pub fn finish(self, tagger: &Tagger, lexicon: &Lexicon) -> Donors {
+    /// The sample without its keywords, for whoever needs only its sentences.
+    pub fn finish_without_keywords(self) -> Donors {
+        Donors::new(self.stories(), VocabularyBuilder::new().build())
+    }
+
+    /// The stories of the sample, in the order of the corpus.
+    fn stories(self) -> Vec<Donor> {
         let mut kept = self.kept.into_vec();
         kept.sort_unstable_by_key(|candidate| candidate.record);
-        let stories: Vec<Donor> = kept.into_iter().map(|candidate| candidate.donor).collect();
+        kept.into_iter().map(|candidate| candidate.donor).collect()
+    }
+
+    /// Tags the sample and counts its keywords.
+    pub fn finish(self, tagger: &Tagger, lexicon: &Lexicon) -> Donors {
+        let stories = self.stories();
         let keywords: Vec<Vec<(String, u8)>> =
             stories.par_chunks(64).map(|chunk| count_keywords(chunk, tagger, lexicon)).collect();
         let mut builder = VocabularyBuilder::new();

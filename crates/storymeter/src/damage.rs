@@ -208,6 +208,17 @@ impl Damage {
     /// # Errors
     /// Where a file cannot be read, or a record is bad and must not be.
     pub fn donors(&self, inputs: &Inputs, bad: BadDonors, progress: &Progress) -> Result<Donors> {
+        let sampler = self.donor_sampler(inputs, bad, progress)?;
+        Ok(sampler.finish(Tagger::embedded(), &self.lexicon))
+    }
+
+    /// The same before the donors are tagged.
+    pub(crate) fn donor_sampler(
+        &self,
+        inputs: &Inputs,
+        bad: BadDonors,
+        progress: &Progress,
+    ) -> Result<DonorSampler> {
         progress.begin("reading donors");
         let mut sampler = DonorSampler::new(self.seed, self.donor_sample);
         for batch in inputs.batches(progress)? {
@@ -229,7 +240,7 @@ impl Damage {
             }
             progress.advance(size);
         }
-        Ok(sampler.finish(Tagger::embedded(), &self.lexicon))
+        Ok(sampler)
     }
 
     /// Draws the donors from stories in memory.

@@ -3,7 +3,6 @@
 //! - `because`, `so`: what stands before and after the word changes places. "She cried because she
 //!   fell" becomes "She fell because she cried".
 //! - `because of`: becomes "leading to" or "resulting in".
-//! - `so that`: becomes "because" or "since".
 //! - `word`: "the reason for" and "the result of" are exchanged, and "caused" becomes "resulted
 //!   from".
 //!
@@ -62,12 +61,20 @@ fn sides(words: &Words<'_>, at: usize) -> Option<(&'static str, Range<usize>, Ra
     let before = if words.word(at - 1) == "," { at - 1 } else { at };
     let first_verb = (at + 1..end)
         .find(|&i| matches!(words.tag(i), Some(Tag::Vbd | Tag::Vbz | Tag::Vbp | Tag::Md)))?;
-    let is_purpose = rule == "so"
-        && words.is(first_verb, &["could", "can", "would", "will", "might", "may", "ca"]);
-    if is_purpose {
+    let (left, right) = (start..before, at + 1..end);
+    if rule == "because" && (is_mood(words, left.clone()) || is_mood(words, right.clone())) {
         return None;
     }
-    both_whole(words, start..before, at + 1..end).map(|(left, right)| (rule, left, right))
+    // "He went in, so they laughed" may as well be "They laughed, so he went in".
+    let is_exchange = rule == "so"
+        && !is_state(words, left.clone())
+        && words.lower(left.start) != words.lower(right.start);
+    let is_purpose = rule == "so"
+        && words.is(first_verb, &["could", "can", "would", "will", "might", "may", "ca"]);
+    if is_purpose || is_exchange {
+        return None;
+    }
+    both_whole(words, left, right).map(|(left, right)| (rule, left, right))
 }
 
 fn both_whole(
@@ -115,6 +122,33 @@ fn is_whole(words: &Words<'_>, range: Range<usize>) -> bool {
                 || words.is(at, &["because", "so", "if", "but", "although", "though", "unless"])
         })
 }
+
+/// Whether a clause tells a feeling. Feelings are causes and effects alike: who is scared because he
+/// cannot swim may not swim because he is scared.
+fn is_mood(words: &Words<'_>, range: Range<usize>) -> bool {
+    range.into_iter().any(|at| words.is(at, MOODS))
+}
+
+/// Whether the first verb of a clause tells how things are, and not what somebody does.
+fn is_state(words: &Words<'_>, mut range: Range<usize>) -> bool {
+    let verb =
+        range.find(|&at| matches!(words.tag(at), Some(Tag::Vbd | Tag::Vbz | Tag::Vbp | Tag::Md)));
+    verb.is_some_and(|at| words.is(at, STATES))
+}
+
+#[rustfmt::skip]
+const MOODS: &[&str] = &[
+    "afraid", "angry", "annoyed", "anxious", "ashamed", "bad", "bored", "disappointed",
+    "embarrassed", "enjoyed", "excited", "frustrated", "glad", "happy", "hated", "liked", "looked",
+    "loved", "mad", "nervous", "proud", "sad", "scared", "stressed", "surprised", "uncomfortable",
+    "upset", "worried",
+];
+
+#[rustfmt::skip]
+const STATES: &[&str] = &[
+    "am", "are", "can", "could", "did", "do", "does", "felt", "had", "has", "have", "is", "ca",
+    "knew", "liked", "loved", "needed", "wanted", "was", "were", "lost", "forgot",
+];
 
 fn is_because(words: &Words<'_>, at: usize) -> bool {
     !words.is(at + 1, &["of"])
@@ -182,20 +216,18 @@ fn phrases(passage: &Passage<'_>, draw: &mut Draw) -> Vec<Plan> {
     for sentence in passage.open() {
         let words = passage.tokens(sentence);
         for at in 1..words.len().saturating_sub(1) {
-            let (rule, choices) = if words.is(at, &["because"]) && words.is(at + 1, &["of"]) {
-                ("because of", ["leading to", "resulting in"])
-            } else if words.is(at, &["so"])
-                && words.is(at + 1, &["that"])
-                && words.has_finite_verb(at + 2..words.len())
-                && words.has_finite_verb(0..at)
-            {
-                ("so that", ["because", "since"])
-            } else {
+            // The story must know the reason from elsewhere, or the twin may be as good as it.
+            let known = (at + 2..words.len()).any(|i| {
+                let noun = words.tag(i).is_some_and(Tag::is_noun);
+                noun && words.keyword(i).is_some_and(|k| passage.mentions(0..sentence, k))
+            });
+            if !words.is(at, &["because"]) || !words.is(at + 1, &["of"]) || !known {
                 continue;
-            };
+            }
+            let choices = ["leading to", "resulting in"];
             let after = choices[draw.below(choices.len())].to_owned();
             let span = words.span_of(at..at + 2);
-            plans.push(Plan::new(rule, vec![Change { sentence, span, after }]));
+            plans.push(Plan::new("because of", vec![Change { sentence, span, after }]));
         }
     }
     plans
@@ -222,9 +254,13 @@ fn single_words(passage: &Passage<'_>, draw: &mut Draw) -> Vec<Plan> {
                 }
                 ("cause" | "causes" | "caused" | "causing", tag) if tag.is_verb() => {
                     let form = VerbForm::from_penn(tag.as_str()).unwrap_or(VerbForm::Base);
-                    // "Caused by" has the cause after the verb already, and "caused him to fall"
-                    // is another construction.
-                    if words.is(at + 1, &["by"]) || words.tag(at + 1) == Some(Tag::Prp) {
+                    // "Caused by" has the cause after the verb already, and "caused it to fall" is
+                    // another construction.
+                    let another = (at + 1..words.len()).any(|i| {
+                        words.is(i, &["by"])
+                            || words.tag(i).is_some_and(|tag| tag.is_verb() || tag == Tag::To)
+                    });
+                    if another || words.tag(at + 1) == Some(Tag::Prp) {
                         continue;
                     }
                     let after = format!("{} from", verb::inflect("result", form));

@@ -75,15 +75,16 @@ fn pronouns(passage: &Passage<'_>, draw: &mut Draw) -> Option<Plan> {
     (!changes.is_empty()).then(|| Plan::new("pronouns", changes))
 }
 
-/// Whether readers accept one pronoun for the other: "they" is said of one person too, and "we"
-/// includes "I".
+/// Whether a story may make sense with one pronoun for the other: "they" is said of one person too,
+/// "we" includes "I", and what happened to me may as well have happened to her.
 fn stands_for(other: Group, own: Group) -> bool {
-    matches!(
-        (other, own),
-        (Group::They, Group::He | Group::She | Group::It)
-            | (Group::We, Group::I)
-            | (Group::I, Group::We)
-    )
+    let teller = |group: Group| matches!(group, Group::I | Group::We | Group::You);
+    let person = |group: Group| matches!(group, Group::He | Group::She | Group::They);
+    teller(other) && teller(own)
+        || teller(other) && person(own)
+        || person(other) && teller(own)
+        || other == Group::They && person(own)
+        || other == Group::They && own == Group::It
 }
 
 /// A pronoun as it is written in this text and at this place.
@@ -194,7 +195,7 @@ fn roles(passage: &Passage<'_>, draw: &mut Draw) -> Option<Plan> {
 /// The clause whose verb is at a place, if a person does something to a thing there.
 fn deed(words: &Words<'_>, sentence: usize, at: usize) -> Option<Deed> {
     let tag = words.tag(at)?;
-    if !matches!(tag, Tag::Vbd | Tag::Vbz) || words.is(at, &NO_DEEDS) || words.is_mark(at) {
+    if !matches!(tag, Tag::Vbd | Tag::Vbz) || words.is(at, NO_DEEDS) || words.is_mark(at) {
         return None;
     }
     let subject = subject_before(words, at)?;
@@ -253,149 +254,42 @@ fn thing_after(words: &Words<'_>, start: usize) -> Option<Range<usize>> {
         at += 1;
     }
     let head = at.checked_sub(1)?;
-    let is_thing = !words.is(head, &PERSONS) && !words.is(head, &NO_THINGS);
+    let is_thing = !words.is(head, PERSONS) && !words.is(head, NO_THINGS);
     (at > nouns && is_thing).then_some(start..at)
 }
 
 /// Verbs that say what somebody is, has, thinks or says, or that help another verb.
-const NO_DEEDS: [&str; 64] = [
+#[rustfmt::skip]
+const NO_DEEDS: &[&str] = &[
     "was", "were", "is", "are", "had", "has", "did", "does", "became", "becomes", "seemed",
     "seems", "felt", "feels", "looked", "looks", "stayed", "stays", "remained", "got", "gets",
     "said", "says", "thought", "thinks", "knew", "knows", "told", "tells", "decided", "decides",
-    "realized", "realised", "hoped", "wished", "waited", "slept", "turned", "went", "goes", "came",
-    "comes", "took", "takes", "spent", "spends", "lived", "lives", "weighed", "cost", "lasted",
-    "walked", "meant", "worked", "asked", "let", "made", "makes", "gave", "gives", "'s", "'d",
-    "kept", "joined",
+    "realized", "realised", "hoped", "wished", "waited", "slept", "turned", "went", "goes",
+    "came", "comes", "took", "takes", "spent", "spends", "lived", "lives", "weighed", "cost",
+    "lasted", "walked", "meant", "worked", "asked", "let", "made", "makes", "gave", "gives", "'s",
+    "'d", "kept", "joined",
 ];
 
 /// Nouns for persons and animals, which can act themselves.
-const PERSONS: [&str; 84] = [
-    "mother",
-    "mom",
-    "mum",
-    "father",
-    "dad",
-    "parents",
-    "parent",
-    "brother",
-    "sister",
-    "son",
-    "daughter",
-    "wife",
-    "husband",
-    "friend",
-    "friends",
-    "girlfriend",
-    "boyfriend",
-    "girl",
-    "girls",
-    "boy",
-    "boys",
-    "man",
-    "men",
-    "woman",
-    "women",
-    "child",
-    "children",
-    "kid",
-    "kids",
-    "baby",
-    "teacher",
-    "teachers",
-    "boss",
-    "coach",
-    "doctor",
-    "nurse",
-    "police",
-    "officer",
-    "cop",
-    "cops",
-    "neighbor",
-    "neighbors",
-    "neighbour",
-    "neighbours",
-    "grandma",
-    "grandpa",
-    "grandmother",
-    "grandfather",
-    "uncle",
-    "aunt",
-    "cousin",
-    "cousins",
-    "class",
-    "team",
-    "family",
-    "people",
-    "person",
-    "manager",
-    "owner",
-    "waiter",
-    "waitress",
-    "customer",
-    "customers",
-    "student",
-    "students",
-    "dog",
-    "dogs",
-    "cat",
-    "cats",
-    "puppy",
-    "kitten",
-    "horse",
-    "bear",
-    "bird",
-    "snake",
-    "spider",
-    "roommate",
-    "classmates",
-    "driver",
-    "thief",
-    "company",
-    "guy",
-    "guys",
-    "lady",
+#[rustfmt::skip]
+pub const PERSONS: &[&str] = &[
+    "mother", "mom", "mum", "father", "dad", "parents", "parent", "brother", "sister", "son",
+    "daughter", "wife", "husband", "friend", "friends", "girlfriend", "boyfriend", "girl",
+    "girls", "boy", "boys", "man", "men", "woman", "women", "child", "children", "kid", "kids",
+    "baby", "teacher", "teachers", "boss", "coach", "doctor", "nurse", "police", "officer", "cop",
+    "cops", "neighbor", "neighbors", "neighbour", "neighbours", "grandma", "grandpa",
+    "grandmother", "grandfather", "uncle", "aunt", "cousin", "cousins", "class", "team", "family",
+    "people", "person", "manager", "owner", "waiter", "waitress", "customer", "customers",
+    "student", "students", "dog", "dogs", "cat", "cats", "puppy", "kitten", "horse", "bear",
+    "bird", "snake", "spider", "roommate", "classmates", "driver", "thief", "company", "guy",
+    "guys", "lady", "niece", "nephew", "babies", "lawyer", "crowd", "group", "couple",
 ];
 
 /// Nouns for times, ways and places, which nobody acts on.
-const NO_THINGS: [&str; 40] = [
-    "day",
-    "days",
-    "night",
-    "nights",
-    "morning",
-    "evening",
-    "afternoon",
-    "week",
-    "weeks",
-    "month",
-    "months",
-    "year",
-    "years",
-    "hour",
-    "hours",
-    "minute",
-    "minutes",
-    "time",
-    "times",
-    "moment",
-    "while",
-    "way",
-    "lot",
-    "bit",
-    "home",
-    "weekend",
-    "summer",
-    "winter",
-    "second",
-    "seconds",
-    "mile",
-    "miles",
-    "dollars",
-    "decision",
-    "mind",
-    "birthday",
-    "one",
-    "ones",
-    "fun",
-    "age",
+#[rustfmt::skip]
+const NO_THINGS: &[&str] = &[
+    "day", "days", "night", "nights", "morning", "evening", "afternoon", "week", "weeks", "month",
+    "months", "year", "years", "hour", "hours", "minute", "minutes", "time", "times", "moment",
+    "while", "way", "lot", "bit", "home", "weekend", "summer", "winter", "second", "seconds",
+    "mile", "miles", "dollars", "decision", "mind", "birthday", "one", "ones", "fun", "age",
 ];

@@ -1,66 +1,125 @@
 //! Common sense: events contradict what everybody knows.
 //!
-//! - `triples`: a noun or verb that belongs to a fact of the user's table, all of whose words are
-//!   in the story, becomes another word of its facts. With the facts "bread AtLocation oven" and
-//!   "bread AtLocation shop", a story about bread in the oven is about a shop in the oven.
+//! - `triples`: a noun that a fact of the user's table connects with its verb becomes another noun
+//!   of the table that nothing connects with it. With the facts "dog CapableOf bark" and "umbrella
+//!   UsedFor rain", "the dog barked" becomes "the umbrella barked".
 //!
-//! As in the released code, each such word is replaced with probability three quarters by a word of
-//! the same part of speech that is not in the story. That code wants three changes in a story of
-//! ROCStories; here two are enough, because each of them is already absurd, and tables are small.
+//! The released code replaces every noun and verb of such a fact by another word of its facts. What
+//! is connected with a word tends to fit in its place ("ate food" and "ate pizza"), and verbs in the
+//! place of nouns are no English, so few of its examples are against common sense. Here the fact
+//! says where to look: at a subject directly before its verb, or at an object directly after it.
+//! What stands there instead must be foreign to both, and no person acts in place of a thing.
 
 use std::collections::BTreeSet;
 
 use storymeter_text::lexicon::PartOfSpeech;
 use storymeter_text::morphology::noun;
-use storymeter_text::morphology::verb::{self, VerbForm};
 use storymeter_text::tagger::Tag;
 
+use super::character::PERSONS;
 use super::consistency::with_article;
-use super::passage::Passage;
-use super::{Plan, Sources};
+use super::passage::{Passage, Words};
+use super::{Plan, Sources, Triples};
 use crate::draw::Draw;
 use crate::style::match_case;
-use crate::substitution::keyword_lemma;
 
-/// The smallest number of words that change.
-const FEWEST: usize = 2;
+/// The largest number of words that change.
+const MOST: usize = 2;
+
+/// How often another noun is drawn until one is foreign enough.
+const ATTEMPTS: usize = 40;
 
 pub fn plan(passage: &Passage<'_>, draw: &mut Draw, sources: &Sources<'_>) -> Option<Plan> {
     let triples = sources.triples?;
-    let mut lemmas: BTreeSet<String> = BTreeSet::new();
-    let mut candidates = Vec::new();
-    for sentence in 0..passage.len() {
+    let mut places = Vec::new();
+    for sentence in passage.open() {
         let words = passage.tokens(sentence);
-        for at in 0..words.len() {
-            let Some(tag) = words.tag(at) else { continue };
-            if let Some((lemma, pos)) = keyword_lemma(sources.lexicon, words.word(at), tag) {
-                if passage.open().contains(&sentence)
-                    && matches!(pos, PartOfSpeech::Noun | PartOfSpeech::Verb)
-                {
-                    candidates.push((sentence, at, tag, lemma.clone(), pos));
-                }
-                lemmas.insert(lemma);
-            }
-        }
+        places.extend((0..words.len()).filter_map(|at| {
+            let verb = connected_verb(&words, at, triples)?;
+            Some((sentence, at, verb))
+        }));
     }
+    draw.shuffle(&mut places);
     let mut changes = Vec::new();
-    for (sentence, at, tag, lemma, pos) in candidates {
-        let known = triples.of(&lemma);
-        let told = known.iter().any(|other| lemmas.contains(other));
-        if !told || !draw.chance(0.75) {
-            continue;
+    for (sentence, at, verb) in places {
+        if changes.len() == MOST {
+            break;
         }
-        let fits =
-            |other: &&String| !lemmas.contains(*other) && sources.lexicon.is_keyword(other, pos);
-        let others: Vec<&String> = known.iter().filter(fits).collect();
-        let Some(other) = draw.pick(&others) else { continue };
-        let form = match (tag, VerbForm::from_penn(tag.as_str())) {
-            (Tag::Nns, _) => noun::plural(other),
-            (_, Some(form)) => verb::inflect(other, form),
-            _ => (*other).clone(),
-        };
         let words = passage.tokens(sentence);
-        changes.push(with_article(&words, sentence, at, match_case(&form, words.word(at))));
+        let own = &words.keyword(at)?.lemma;
+        if let Some(other) = foreign_noun(passage, draw, sources, (own, verb)) {
+            let form = match words.tag(at)? {
+                Tag::Nns => noun::plural(other),
+                _ => other.to_owned(),
+            };
+            let after = match_case(&form, words.word(at));
+            changes.push(with_article(&words, sentence, at, after));
+        }
     }
-    (changes.len() >= FEWEST).then(|| Plan::new("triples", changes))
+    changes.sort_by_key(|change| change.span.start);
+    (!changes.is_empty()).then(|| Plan::new("triples", changes))
 }
+
+/// The lemma of the verb that a noun stands beside, as its subject or object, if a fact connects the
+/// two.
+fn connected_verb<'a>(words: &Words<'a>, at: usize, triples: &Triples) -> Option<&'a str> {
+    let noun = words.keyword(at)?;
+    let is_part = words.tag(at + 1).is_some_and(Tag::is_noun)
+        || words.tag_before(at).is_some_and(Tag::is_noun)
+        || matches!(words.word(at + 1), "-" | "'s" | "’s");
+    if !matches!(words.tag(at), Some(Tag::Nn | Tag::Nns)) || is_part {
+        return None;
+    }
+    let verb_at = |place: usize| {
+        let keyword = words.keyword(place)?;
+        (keyword.pos == PartOfSpeech::Verb).then_some(keyword.lemma.as_str())
+    };
+    let connected = |verb: &&str| triples.of(&noun.lemma).iter().any(|other| other == verb);
+    // "The dog barked", "the dog quickly barked".
+    let next = (at + 1..words.len()).find(|&i| !words.tag(i).is_some_and(Tag::is_adverb));
+    let subject = next
+        .filter(|&i| matches!(words.tag(i), Some(Tag::Vbd | Tag::Vbz | Tag::Vbp)))
+        .and_then(verb_at)
+        .filter(connected);
+    // "Baked the bread", "baked fresh bread".
+    let before = (0..at)
+        .rev()
+        .find(|&i| !matches!(words.tag(i), Some(Tag::Dt | Tag::Prps | Tag::Jj | Tag::Cd)));
+    let takes_anything = |verb: &&str| !ANYTHING.contains(verb);
+    let object = before.and_then(verb_at).filter(connected).filter(takes_anything);
+    subject.or(object)
+}
+
+/// A noun of the table that no fact connects with the noun or the verb, directly or by one other
+/// word, and that is in no sentence of the story.
+fn foreign_noun<'a>(
+    passage: &Passage<'_>,
+    draw: &mut Draw,
+    sources: &Sources<'a>,
+    (own, verb): (&str, &str),
+) -> Option<&'a str> {
+    let triples = sources.triples?;
+    let near: BTreeSet<&str> = [own, verb]
+        .into_iter()
+        .flat_map(|word| triples.of(word))
+        .flat_map(|other| triples.of(other).iter().map(String::as_str).chain([other.as_str()]))
+        .chain([own, verb])
+        .collect();
+    (0..ATTEMPTS).find_map(|_| {
+        let word = draw.pick(triples.things())?.as_str();
+        let fits = !near.contains(word)
+            && !PERSONS.contains(&word)
+            && sources.lexicon.is_keyword(word, PartOfSpeech::Noun)
+            && !sources.lexicon.is_keyword(word, PartOfSpeech::Verb)
+            && !(0..passage.len()).any(|at| passage.tokens(at).has_keyword(word));
+        fits.then_some(word)
+    })
+}
+
+/// Verbs that nearly everything can be the object of.
+#[rustfmt::skip]
+const ANYTHING: &[&str] = &[
+    "bring", "buy", "call", "carry", "clean", "find", "get", "give", "hear", "hit", "keep", "leave",
+    "like", "lose", "love", "make", "move", "need", "open", "pass", "pick", "put", "see", "sell",
+    "show", "shoot", "start", "steal", "take", "use", "want", "watch", "water",
+];

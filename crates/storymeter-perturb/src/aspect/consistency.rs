@@ -5,12 +5,16 @@
 //! - `antonym`, `prefix`: words become their opposites, such as "cold" and "hot", or "happy" and
 //!   "unhappy".
 //!
-//! Opposites are tried first with probability one quarter, as in the released code, and otherwise
-//! negations: first one that is there, else a new one. The rules of negation are those of
-//! [`crate::negation`]. Only the main verb of a sentence is negated, because "He left when he did
-//! not see her" is no contradiction. The last sentence is left alone, because nothing after it can
-//! contradict it, and sentences are preferred whose words come up again later. Of adjectives, only
-//! those that say how somebody or something is ("She was happy") become their opposites.
+//! Opposites and negations are tried first with probability one half each (the released code has one
+//! quarter for opposites); of negations, first one that is there, else a new one. The rules of
+//! negation are those of [`crate::negation`].
+//!
+//! The story must contradict what is reversed, so only such sentences count whose verb or objects
+//! come up again later, to which the next sentence refers with "it" or "them", or in which another
+//! deed follows ("did not load the truck and moved downtown"). Only the main verb is negated, and
+//! not where a negation would concern an amount ("did not spend a lot") or nothing in particular
+//! ("did not have to call"). Of adjectives, only those that say how somebody or something is ("She
+//! was happy") become their opposites.
 
 use std::ops::Range;
 
@@ -27,14 +31,14 @@ use crate::style::match_case;
 use crate::substitution::starts_with_a_vowel;
 
 pub fn plan(passage: &Passage<'_>, draw: &mut Draw, sources: &Sources<'_>) -> Option<Plan> {
-    if draw.chance(0.25) {
-        opposites(passage, draw, sources).or_else(|| negations(passage, draw, sources))
+    if draw.chance(0.5) {
+        opposites(passage, draw, sources).or_else(|| negations(passage, draw))
     } else {
-        negations(passage, draw, sources).or_else(|| opposites(passage, draw, sources))
+        negations(passage, draw).or_else(|| opposites(passage, draw, sources))
     }
 }
 
-fn negations(passage: &Passage<'_>, draw: &mut Draw, sources: &Sources<'_>) -> Option<Plan> {
+fn negations(passage: &Passage<'_>, draw: &mut Draw) -> Option<Plan> {
     let (mut removed, mut added) = (Vec::new(), Vec::new());
     for sentence in passage.open().rev().skip(1).rev() {
         let words = passage.tokens(sentence);
@@ -42,6 +46,9 @@ fn negations(passage: &Passage<'_>, draw: &mut Draw, sources: &Sources<'_>) -> O
         let spans: Vec<Span> = words.tokens.iter().map(|token| token.span).collect();
         let tags: Vec<Tag> = words.tokens.iter().map(|token| token.tag).collect();
         let place = words.span(verb);
+        if !is_needed_later(passage, sentence, verb) {
+            continue;
+        }
         for found in alterations(passage.text, &spans, &tags, passage.style.spaced) {
             let concerns_it = found.span.start <= place.start && place.end <= found.span.end;
             if !concerns_it {
@@ -53,38 +60,33 @@ fn negations(passage: &Passage<'_>, draw: &mut Draw, sources: &Sources<'_>) -> O
             if found.removes { &mut removed } else { &mut added }.push(change);
         }
     }
-    let (rule, changes) =
+    let (rule, mut changes) =
         if removed.is_empty() { ("negation added", added) } else { ("negation removed", removed) };
-    let taken_up: Vec<usize> =
-        changes.iter().map(|change| taken_up_later(passage, change.sentence, sources)).collect();
-    let most = taken_up.iter().copied().max()?.min(1);
-    let mut best: Vec<Change> =
-        changes.into_iter().zip(taken_up).filter(|(_, n)| *n >= most).map(|(c, _)| c).collect();
-    let change = best.swap_remove(draw.below(best.len()));
+    let change = (!changes.is_empty()).then(|| changes.swap_remove(draw.below(changes.len())))?;
     Some(Plan::new(rule, vec![change]))
 }
 
-/// How many keywords of a sentence come up again in later sentences.
-fn taken_up_later(passage: &Passage<'_>, sentence: usize, sources: &Sources<'_>) -> usize {
+/// Whether the story depends on what the verb at a place says.
+fn is_needed_later(passage: &Passage<'_>, sentence: usize, verb: usize) -> bool {
     let words = passage.tokens(sentence);
-    let comes_up = |word: &str| {
-        (sentence + 1..passage.len()).any(|later| {
-            let words = passage.tokens(later);
-            (0..words.len()).any(|at| words.word(at).eq_ignore_ascii_case(word))
-        })
-    };
-    (0..words.len())
+    let later = sentence + 1..passage.len();
+    let comes_up = (verb..words.len())
         .filter(|&at| words.tag(at).is_some_and(|tag| tag.is_verb() || tag.is_noun()))
-        .map(|at| words.word(at))
-        .filter(|word| sources.lexicon.is_keyword_word(word) && comes_up(word))
-        .count()
+        .filter_map(|at| words.keyword(at))
+        .any(|keyword| passage.mentions(later.clone(), keyword));
+    let next = passage.tokens(sentence + 1);
+    let referred_to = (0..next.len()).any(|at| next.is(at, &["it", "them", "this"]));
+    let another_deed = (verb + 1..words.len()).any(|at| {
+        words.is(at, &["and"]) && matches!(words.tag(at + 1), Some(Tag::Vbd | Tag::Vbz | Tag::Vbp))
+    });
+    comes_up || referred_to || another_deed
 }
 
 /// The first verb with a tense, if it belongs to the main clause of a statement.
 fn main_verb(words: &Words<'_>) -> Option<usize> {
     let all = 0..words.len();
     let hinders = |at: usize| {
-        words.is(at, &POLAR) || matches!(words.word(at), "?" | "\"" | "“" | "”" | "``" | "''")
+        words.is(at, POLAR) || matches!(words.word(at), "?" | "\"" | "“" | "”" | "``" | "''")
     };
     if all.clone().any(hinders) {
         return None;
@@ -92,7 +94,7 @@ fn main_verb(words: &Words<'_>) -> Option<usize> {
     let verb = all
         .clone()
         .find(|&at| matches!(words.tag(at), Some(Tag::Vbd | Tag::Vbz | Tag::Vbp | Tag::Md)))?;
-    let is_clause = |range: Range<usize>| range.into_iter().any(|at| words.is(at, &SUBORDINATE));
+    let is_clause = |range: Range<usize>| range.into_iter().any(|at| words.is(at, SUBORDINATE));
     let has_subject = verb > 0
         && (0..verb).any(|at| {
             words.tag(at).is_some_and(|tag| tag.is_noun() || matches!(tag, Tag::Prp | Tag::Ex))
@@ -100,58 +102,27 @@ fn main_verb(words: &Words<'_>) -> Option<usize> {
     let usable = has_subject
         && !is_clause(0..verb)
         && !words.word(verb).starts_with(['\'', '’'])
-        && !words.is(verb, &["thanked", "used", "thank"]);
+        && !words
+            .is(verb, &["thanked", "used", "thank", "said", "says", "told", "tells", "thought"])
+        && !words.is(verb + 1, &["to", "up", "then", "when"]);
     usable.then_some(verb)
 }
 
 /// Words that a change of polarity would leave without sense.
-const POLAR: [&str; 42] = [
-    "any",
-    "anymore",
-    "anyone",
-    "anybody",
-    "anything",
-    "anywhere",
-    "ever",
-    "yet",
-    "either",
-    "neither",
-    "nor",
-    "never",
-    "no",
-    "nobody",
-    "nothing",
-    "none",
-    "hardly",
-    "barely",
-    "until",
-    "already",
-    "still",
-    "even",
-    "only",
-    "just",
-    "too",
-    "also",
-    "finally",
-    "enough",
-    "unless",
-    "than",
-    "much",
-    "longer",
-    "almost",
-    "so",
-    "suddenly",
-    "luckily",
-    "fortunately",
-    "unfortunately",
-    "eventually",
-    "instead",
-    "again",
-    "sadly",
+#[rustfmt::skip]
+const POLAR: &[&str] = &[
+    "any", "anymore", "anyone", "anybody", "anything", "anywhere", "ever", "yet", "either",
+    "neither", "nor", "never", "no", "nobody", "nothing", "none", "hardly", "barely", "until",
+    "already", "still", "even", "only", "just", "too", "also", "finally", "enough", "unless",
+    "than", "much", "longer", "almost", "so", "suddenly", "luckily", "fortunately",
+    "unfortunately", "eventually", "instead", "again", "sadly", "lot", "lots", "all",
+    "everything", "everyone", "many", "most", "more", "very", "well", "really", "every", "each",
+    "few", "hard", "whole", "entire", "both",
 ];
 
 /// Words that open a clause other than the main one.
-const SUBORDINATE: [&str; 22] = [
+#[rustfmt::skip]
+const SUBORDINATE: &[&str] = &[
     "when", "because", "if", "while", "after", "before", "that", "who", "which", "as", "since",
     "although", "though", "where", "what", "how", "why", "whenever", "once", "unless", "whose",
     "but",
@@ -212,7 +183,7 @@ fn opposite(words: &Words<'_>, at: usize, sources: &Sources<'_>) -> Option<Strin
             && (at - back + 1..at).all(|i| words.tag(i).is_some_and(Tag::is_adverb))
     });
     let stands_alone = words.tag(at + 1).is_none_or(|tag| !tag.is_noun() && tag != Tag::Jj);
-    if words.tag(at)? != Tag::Jj || !says_how || !stands_alone || words.is(at, &NO_OPPOSITES) {
+    if words.tag(at)? != Tag::Jj || !says_how || !stands_alone || words.is(at, NO_OPPOSITES) {
         return None;
     }
     let word = words.lower(at);
@@ -225,8 +196,9 @@ fn opposite(words: &Words<'_>, at: usize, sources: &Sources<'_>) -> Option<Strin
 }
 
 /// Adjectives whose opposite in WordNet is another thing than a story means.
-const NO_OPPOSITES: [&str; 24] = [
-    "able", "due", "back", "front", "only", "own", "same", "main", "live", "right", "left", "next",
-    "last", "first", "second", "other", "many", "few", "gross", "white", "black", "sure", "red",
-    "ready",
+#[rustfmt::skip]
+const NO_OPPOSITES: &[&str] = &[
+    "able", "due", "back", "front", "only", "own", "same", "main", "live", "right", "left",
+    "next", "last", "first", "second", "other", "many", "few", "gross", "white", "black", "sure",
+    "red", "ready", "proud",
 ];

@@ -5,12 +5,14 @@
 //! - `sentence`: a sentence is copied over a later one.
 //!
 //! Each is tried first with probability one half. As in the released code, the four words are
-//! purely alphabetic and only blanks stand between them.
+//! purely alphabetic and only blanks stand between them. That code takes any four words ("died at a
+//! young and died at a young age"); here they must be a phrase, so that repetition is all that is
+//! wrong.
 
-use storymeter_text::Span;
+use storymeter_text::tagger::Tag;
 
 use super::Plan;
-use super::passage::Passage;
+use super::passage::{Passage, Words};
 use crate::draft::Change;
 use crate::draw::Draw;
 use crate::words::words;
@@ -27,26 +29,54 @@ pub fn plan(passage: &Passage<'_>, draw: &mut Draw) -> Option<Plan> {
 }
 
 fn phrase(passage: &Passage<'_>, draw: &mut Draw) -> Option<Plan> {
-    let mut phrases: Vec<(usize, Span)> = Vec::new();
+    let mut phrases: Vec<(usize, usize)> = Vec::new();
     for sentence in passage.open() {
-        let start = passage.span(sentence).start;
-        let found = words(passage.sentence(sentence));
-        let whole = found
-            .windows(WORDS)
-            .map(|gram| (sentence, Span::new(gram[0].start, gram[WORDS - 1].end).shifted(start)));
-        phrases.extend(whole.filter(|(_, span)| {
-            span.of(passage.text).chars().all(|c| c.is_alphabetic() || c == ' ')
-        }));
+        let words = passage.tokens(sentence);
+        let starts = 0..(words.len() + 1).saturating_sub(WORDS);
+        phrases.extend(starts.filter(|&at| is_phrase(&words, at)).map(|at| (sentence, at)));
     }
-    let &(sentence, span) = draw.pick(&phrases)?;
+    let &(sentence, start) = draw.pick(&phrases)?;
+    let words = passage.tokens(sentence);
+    let span = words.span_of(start..start + WORDS);
     let text = span.of(passage.text);
     // "He" of "He went home and" begins a sentence only once.
-    let tag = passage.tokens(sentence).tag(0)?;
-    let begins = span.start == passage.span(sentence).start;
-    let again = if begins { passage.as_inside(text, tag) } else { text.to_owned() };
-    let and = if text.to_lowercase().starts_with("and ") { "" } else { "and " };
-    let after = format!("{text} {and}{again}");
+    let again = match start {
+        0 => passage.as_inside(text, words.tag(0)?),
+        _ => text.to_owned(),
+    };
+    let after = format!("{text} and {again}");
     Some(Plan::new("phrase", vec![Change { sentence, span, after }]))
+}
+
+/// Whether the words from a place on are a phrase that can be said twice.
+fn is_phrase(words: &Words<'_>, start: usize) -> bool {
+    let end = start + WORDS;
+    let span = words.span_of(start..end);
+    let begins = match words.tag(start) {
+        Some(Tag::In) => !words.is(start, &["of", "that", "if", "than"]),
+        // "Went", but not "been" of "had been".
+        Some(Tag::Vbd | Tag::Vb | Tag::Vbz | Tag::Vbp) => true,
+        Some(Tag::Prp | Tag::Nnp | Tag::Dt | Tag::Prps) => {
+            start == 0 || words.is_mark(start - 1) || words.tag(start - 1) == Some(Tag::Cc)
+        }
+        _ => false,
+    };
+    let ends =
+        matches!(words.tag(end - 1), Some(Tag::Nn | Tag::Nns | Tag::Nnp | Tag::Prp | Tag::Rp));
+    let stops = end == words.len()
+        || words.is_mark(end)
+        || matches!(words.tag(end), Some(Tag::Cc | Tag::To))
+        || words.tag(end) == Some(Tag::In) && !words.is(end, &["of", "that"]);
+    let verbs = (start..end).any(|at| words.tag(at).is_some_and(Tag::is_verb));
+    let apart = !(start + 1..end).any(|at| words.tag(at) == Some(Tag::Cc));
+    // A stretch that begins with a preposition has its own noun and no verb.
+    let is_one = if words.tag(start) == Some(Tag::In) { !verbs } else { verbs };
+    begins
+        && ends
+        && stops
+        && apart
+        && is_one
+        && span.of(words.text).chars().all(|c| c.is_alphabetic() || c == ' ')
 }
 
 fn sentence(passage: &Passage<'_>, draw: &mut Draw) -> Option<Plan> {

@@ -76,6 +76,8 @@ pub enum NoTwin {
     OnlyContext,
     /// No rule of the aspect applies to the story.
     NoRule,
+    /// The aspect looks for sentences or facts of a table, and the story has none that it could use.
+    NotInTable,
 }
 
 impl NoTwin {
@@ -85,6 +87,7 @@ impl NoTwin {
             Self::NoTable => "the aspect needs a table that was not given",
             Self::OnlyContext => "the story has only its leading context",
             Self::NoRule => "no rule of the aspect applies",
+            Self::NotInTable => "the table has nothing that the story could use",
         }
     }
 }
@@ -149,7 +152,8 @@ impl<'a> TwinMaker<'a> {
 
     /// Reads a story, of which any number of twins can then be made.
     pub fn open(&self, story: &'a Story) -> OpenStory<'a> {
-        OpenStory { passage: Passage::new(story, self.sources.tagger), maker: *self }
+        let Sources { tagger, lexicon, .. } = self.sources;
+        OpenStory { passage: Passage::new(story, tagger, lexicon), maker: *self }
     }
 }
 
@@ -204,11 +208,17 @@ impl<'a> OpenStory<'a> {
             Aspect::Contraction => contraction::plan(passage),
             Aspect::Typo => typo::plan(passage, draw, sources),
         };
-        let Plan { rule, mut changes } = plan.ok_or(NoTwin::NoRule)?;
+        let none = match aspect {
+            Aspect::SemanticRepetition | Aspect::CommonSense | Aspect::Paraphrase => {
+                NoTwin::NotInTable
+            }
+            _ => NoTwin::NoRule,
+        };
+        let Plan { rule, mut changes } = plan.ok_or(none)?;
         changes.retain(|change| change.span.of(passage.text) != change.after);
         let (text, edits) = replaced(passage.text, &changes);
         if text == passage.text {
-            return Err(NoTwin::NoRule);
+            return Err(none);
         }
         Ok(Twin { rule, text, edits })
     }

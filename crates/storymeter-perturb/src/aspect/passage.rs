@@ -4,17 +4,26 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use storymeter_core::Story;
+use storymeter_text::lexicon::{Lexicon, PartOfSpeech};
 use storymeter_text::tagger::{Tag, Tagger};
 use storymeter_text::{Span, treebank};
 
 use crate::draft::{Change, context_length, sentences_of};
 use crate::style::{self, Style, capitalised, uncapitalised};
+use crate::substitution::keyword_lemma;
 
 /// A word or mark of the story, with its tag.
 #[derive(Debug, Clone, Copy)]
 pub struct Token {
     pub span: Span,
     pub tag: Tag,
+}
+
+/// What a token is if it carries the content of the story.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Keyword {
+    pub lemma: String,
+    pub pos: PartOfSpeech,
 }
 
 /// A story with its sentences and tokens.
@@ -24,6 +33,8 @@ pub struct Passage<'a> {
     sentences: Vec<Span>,
     /// The tokens of all sentences.
     tokens: Vec<Token>,
+    /// For each token, its keyword if it is one.
+    keywords: Vec<Option<Keyword>>,
     /// The tokens of each sentence, as places in `tokens`.
     ranges: Vec<Range<usize>>,
     first_open: usize,
@@ -31,7 +42,7 @@ pub struct Passage<'a> {
 
 impl<'a> Passage<'a> {
     /// Reads a story.
-    pub fn new(story: &'a Story, tagger: &Tagger) -> Self {
+    pub fn new(story: &'a Story, tagger: &Tagger, lexicon: &Lexicon) -> Self {
         let text = story.text.as_str();
         let sentences = sentences_of(story);
         let mut tokens = Vec::with_capacity(text.len() / 4);
@@ -47,9 +58,14 @@ impl<'a> Passage<'a> {
                 .extend(cut.iter().zip(&tags).map(|(token, &tag)| Token { span: token.span, tag }));
             ranges.push(from..tokens.len());
         }
+        let keyword = |token: &Token| {
+            let (lemma, pos) = keyword_lemma(lexicon, token.span.of(text), token.tag)?;
+            Some(Keyword { lemma, pos })
+        };
+        let keywords = tokens.iter().map(keyword).collect();
         // The first sentence is never changed, with or without a prompt.
         let first_open = context_length(story, &sentences).max(1).min(sentences.len());
-        Self { text, style: Style::of(text), sentences, tokens, ranges, first_open }
+        Self { text, style: Style::of(text), sentences, tokens, keywords, ranges, first_open }
     }
 
     /// Number of sentences.
@@ -75,7 +91,19 @@ impl<'a> Passage<'a> {
 
     /// The tokens of a sentence.
     pub fn tokens(&self, sentence: usize) -> Words<'_> {
-        Words { text: self.text, tokens: &self.tokens[self.ranges[sentence].clone()] }
+        let range = self.ranges[sentence].clone();
+        Words {
+            text: self.text,
+            tokens: &self.tokens[range.clone()],
+            keywords: &self.keywords[range],
+        }
+    }
+
+    /// Whether a sentence of these has the keyword.
+    pub fn mentions(&self, sentences: Range<usize>, keyword: &Keyword) -> bool {
+        sentences
+            .into_iter()
+            .any(|at| self.tokens(at).keywords.iter().flatten().any(|own| own == keyword))
     }
 
     /// The change that gives a sentence another content. It adds a final mark if the next sentence
@@ -113,6 +141,7 @@ impl<'a> Passage<'a> {
 pub struct Words<'a> {
     pub text: &'a str,
     pub tokens: &'a [Token],
+    keywords: &'a [Option<Keyword>],
 }
 
 impl<'a> Words<'a> {
@@ -129,6 +158,16 @@ impl<'a> Words<'a> {
     /// A token as it is written.
     pub fn word(&self, at: usize) -> &'a str {
         self.tokens.get(at).map_or("", |token| token.span.of(self.text))
+    }
+
+    /// The keyword that a token is, if it is one.
+    pub fn keyword(&self, at: usize) -> Option<&'a Keyword> {
+        self.keywords.get(at)?.as_ref()
+    }
+
+    /// Whether the sentence has a keyword with this lemma.
+    pub fn has_keyword(&self, lemma: &str) -> bool {
+        self.keywords.iter().flatten().any(|keyword| keyword.lemma == lemma)
     }
 
     /// A token in lower case, with plain apostrophes.

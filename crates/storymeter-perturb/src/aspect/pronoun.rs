@@ -73,6 +73,13 @@ pub fn pronoun(words: &Words<'_>, at: usize) -> Option<(Group, Case)> {
         )
     );
     let subject = || {
+        // "It ' d", as some corpora write "it'd".
+        let clitic = words.is(at + 1, &["'", "’"])
+            && words.is(at + 2, &["d", "ll", "s", "ve", "re"])
+            || words.is(at + 1, &["'d", "'ll", "'s", "'ve", "'re"]);
+        if clitic {
+            return true;
+        }
         // A verb with a tense follows, perhaps after an adverb.
         let next = (at + 1..words.len()).find(|&i| !words.tag(i).is_some_and(Tag::is_adverb));
         next.and_then(|next| words.tag(next))

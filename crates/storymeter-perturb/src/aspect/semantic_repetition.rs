@@ -1,10 +1,10 @@
 //! Semantic repetition: the same event again, in other words.
 //!
-//! - `paraphrase`: the paraphrase of a sentence, from the user's table, replaces a random later
-//!   sentence.
+//! - `paraphrase`: the paraphrase of a sentence, from the user's table, replaces the next sentence.
 //!
-//! As in the released code, the sentence has five tokens or more. The sentence that is said again
-//! may be the last one of the context, because it stays as it is.
+//! As in the released code, the sentence has five tokens or more. That code replaces any later
+//! sentence, where "she" and "it" may mean somebody and something else. The sentence that is said
+//! again may be the last one of the context, because it stays as it is.
 
 use super::paraphrase::SHORTEST;
 use super::passage::Passage;
@@ -19,7 +19,5 @@ pub fn plan(passage: &Passage<'_>, draw: &mut Draw, sources: &Sources<'_>) -> Op
         .flat_map(|at| table.of(passage.sentence(at)).iter().map(move |text| (at, text.as_str())))
         .collect();
     let &(source, paraphrase) = draw.pick(&known)?;
-    let later: Vec<usize> = (source + 1..passage.len()).collect();
-    let &target = draw.pick(&later)?;
-    Some(Plan::new("paraphrase", vec![passage.putting(target, paraphrase)]))
+    Some(Plan::new("paraphrase", vec![passage.putting(source + 1, paraphrase)]))
 }

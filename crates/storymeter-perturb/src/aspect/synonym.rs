@@ -18,7 +18,6 @@ use super::passage::{Passage, Words};
 use super::{Plan, Sources};
 use crate::draw::Draw;
 use crate::style::match_case;
-use crate::substitution::keyword_lemma;
 
 /// The number of words that are replaced in a story of up to [`SHORT`] sentences.
 const FEW: usize = 2;
@@ -55,15 +54,16 @@ pub fn plan(passage: &Passage<'_>, draw: &mut Draw, sources: &Sources<'_>) -> Op
 
 /// The close synonyms of the word at a place, in its form.
 fn synonyms(words: &Words<'_>, at: usize, sources: &Sources<'_>) -> Vec<String> {
-    let Some(tag) = words.tag(at) else { return Vec::new() };
-    let Some((lemma, pos)) = keyword_lemma(sources.lexicon, words.word(at), tag) else {
-        return Vec::new();
-    };
+    let (Some(tag), Some(keyword)) = (words.tag(at), words.keyword(at)) else { return Vec::new() };
+    let pos = keyword.pos;
     // Parts of compounds have no synonyms of their own: "car seat", "fell asleep".
     let in_compound = pos == PartOfSpeech::Noun
         && (words.tag(at + 1).is_some_and(Tag::is_noun)
             || words.tag_before(at).is_some_and(Tag::is_noun))
         || pos == PartOfSpeech::Verb && words.tag(at + 1) == Some(Tag::Rp)
+        // Fixed phrases such as "far and wide".
+        || words.is_before(at, &["and", "or"]) && at > 1 && words.tag(at - 2) == Some(tag)
+        || words.is(at + 1, &["and", "or"]) && words.tag(at + 2) == Some(tag)
         || words.word(at + 1) == "-"
         || at > 0 && words.word(at - 1) == "-";
     if in_compound || matches!(tag, Tag::Jjr | Tag::Jjs | Tag::Rbr | Tag::Rbs) {
@@ -75,6 +75,6 @@ fn synonyms(words: &Words<'_>, at: usize, sources: &Sources<'_>) -> Vec<String> 
         _ => synonym.to_owned(),
     };
     let own = words.lower(at);
-    let close = sources.lexicon.close_synonyms(&lemma, pos);
+    let close = sources.lexicon.close_synonyms(&keyword.lemma, pos);
     close.into_iter().map(inflected).filter(|synonym| *synonym != own).collect()
 }

@@ -3,7 +3,7 @@
 //! Neither can be part of the program: paraphrases are made by a translator or a language model,
 //! and the facts of ConceptNet have terms of their own (CC BY-SA 4.0).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 use storymeter_text::stopwords::is_stop_word;
@@ -40,8 +40,9 @@ impl Paraphrases {
     ///   score may be missing;
     /// - lines of a sentence, a tab and its paraphrase.
     ///
-    /// Where a similarity is given, only paraphrases from 0.4 to 0.7 are used. Blanks around a
-    /// sentence and its case do not matter.
+    /// Where a similarity is given, only paraphrases from 0.4 to 0.7 are used. A sentence is found
+    /// whatever its case and blanks are. A sentence may have several paraphrases, of which one is
+    /// drawn for each story.
     ///
     /// ```
     /// use storymeter_perturb::aspect::Paraphrases;
@@ -141,8 +142,8 @@ impl Paraphrases {
         let fields: Vec<&str> = line.split('\t').collect();
         let &[sentence, paraphrase] = fields.as_slice() else {
             return Err(format!(
-                "{} fields between tabs; a line is a sentence, a tab and its paraphrase",
-                fields.len()
+                "{} tabs in the line; a line is a sentence, one tab and its paraphrase",
+                fields.len() - 1
             ));
         };
         self.add(sentence, paraphrase, None);
@@ -166,10 +167,10 @@ impl Paraphrases {
     }
 }
 
-/// A sentence as it is looked up: in lower case, with single blanks.
+/// A sentence as it is looked up: in lower case, without blanks, which differ between tokenised and
+/// other texts.
 fn normal(sentence: &str) -> String {
-    let words: Vec<String> = sentence.split_whitespace().map(str::to_lowercase).collect();
-    words.join(" ")
+    sentence.chars().filter(|c| !c.is_whitespace()).flat_map(char::to_lowercase).collect()
 }
 
 /// The beginning of a text, for a message.
@@ -183,14 +184,16 @@ fn shown(text: &str) -> String {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Triples {
     by_word: BTreeMap<String, Vec<String>>,
+    /// The words that do nothing by themselves, in alphabetical order.
+    things: Vec<String>,
     facts: usize,
     /// Facts that were left out, because a side has no or several words, or is not English.
     pub left_out: usize,
 }
 
 impl Triples {
-    /// Reads a table of facts. A line is `head|||relation|||tail`, as in the released data, or
-    /// `head TAB relation TAB tail`, or a line of ConceptNet's own dump (`/a/... TAB /r/... TAB
+    /// Reads a table of facts. A line is `head|||relation|||tail`, as in the released data, or the
+    /// same with tabs or commas, or a line of ConceptNet's own dump (`/a/... TAB /r/... TAB
     /// /c/en/... TAB /c/en/... TAB ...`). Only facts count whose sides are one word each, apart
     /// from words such as "the".
     ///
@@ -207,11 +210,12 @@ impl Triples {
     pub fn parse(content: &str, place: &str) -> Result<Self, TableError> {
         let content = content.strip_prefix('\u{feff}').unwrap_or(content);
         let mut table = Self::default();
+        let mut actors: BTreeSet<String> = BTreeSet::new();
         for (number, line) in content.lines().enumerate() {
             if line.trim().is_empty() {
                 continue;
             }
-            let (head, tail) = sides(line).ok_or_else(|| TableError {
+            let (head, relation, tail) = sides(line).ok_or_else(|| TableError {
                 place: place.to_owned(),
                 line: number + 1,
                 problem: "not a fact; a line is head|||relation|||tail".to_owned(),
@@ -219,12 +223,17 @@ impl Triples {
             match (single_word(head), single_word(tail)) {
                 (Some(head), Some(tail)) if head != tail => {
                     table.facts += 1;
+                    if ACTING.iter().any(|acting| relation.trim().ends_with(acting)) {
+                        actors.insert(head.clone());
+                    }
                     table.link(&head, &tail);
                     table.link(&tail, &head);
                 }
                 _ => table.left_out += 1,
             }
         }
+        table.things =
+            table.by_word.keys().filter(|word| !actors.contains(*word)).cloned().collect();
         if table.facts == 0 {
             return Err(TableError {
                 place: place.to_owned(),
@@ -245,6 +254,11 @@ impl Triples {
         self.facts == 0
     }
 
+    /// The words of which no fact says that they do or desire something.
+    pub(super) fn things(&self) -> &[String] {
+        &self.things
+    }
+
     /// The words that facts connect with a word, in the order of the table.
     pub fn of(&self, word: &str) -> &[String] {
         self.by_word.get(word).map_or(&[], Vec::as_slice)
@@ -258,22 +272,24 @@ impl Triples {
     }
 }
 
-/// The head and the tail of a line; `None` if the line is no fact.
-fn sides(line: &str) -> Option<(&str, &str)> {
-    let fields: Vec<&str> = line.split("|||").collect();
-    if let &[head, _, tail] = fields.as_slice() {
-        return Some((head, tail));
-    }
-    let fields: Vec<&str> = line.split('\t').collect();
-    match fields.as_slice() {
-        &[head, _, tail] => Some((head, tail)),
-        &[edge, relation, head, tail, ..]
-            if edge.starts_with("/a/") && relation.starts_with("/r/") =>
-        {
-            Some((head, tail))
+/// The relations of ConceptNet whose heads act or want.
+const ACTING: [&str; 4] = ["CapableOf", "Desires", "NotDesires", "NotCapableOf"];
+
+/// The head, the relation and the tail of a line; `None` if the line is no fact.
+fn sides(line: &str) -> Option<(&str, &str, &str)> {
+    for separator in ["|||", "\t", ","] {
+        let fields: Vec<&str> = line.split(separator).collect();
+        match *fields.as_slice() {
+            [head, relation, tail] => return Some((head, relation, tail)),
+            [edge, relation, head, tail, ..]
+                if edge.starts_with("/a/") && relation.starts_with("/r/") =>
+            {
+                return Some((head, relation, tail));
+            }
+            _ => {}
         }
-        _ => None,
     }
+    None
 }
 
 /// The only content word of a side, in lower case; `None` if there is not exactly one.

@@ -1,23 +1,26 @@
 //! Time: the order of time is broken.
 //!
 //! - `then`: a sentence that begins with "then" changes places with the sentence before it, and
-//!   "then" stays between them.
-//! - `word`: words of time become words of another time. "Two weeks later" becomes "two weeks
+//!   "then" stays between them, if it takes up something that the other sentence told.
+//! - `word`: a word of time becomes one of another time. "Two weeks later" becomes "two weeks
 //!   earlier", "minutes" become "years", "always" becomes "never", "after" becomes "before".
 //!
 //! Each rule is tried first with probability one half. The classes are those of the released code,
 //! of which two are misspelt and never found, with "earlier" and "afterwards" added; words that have
 //! other meanings too ("second", "once", "when", "past") are changed only where they speak of time.
+//! That code changes all of them at once; here one is enough. "After" changes only where the story
+//! told before what it is after, and "always" only where the story comes back to it, because
+//! otherwise the twin is as plausible as the story.
 
 use storymeter_text::Span;
 use storymeter_text::tagger::Tag;
 
 use super::Plan;
+use super::consistency::with_article;
 use super::passage::{Passage, Words};
 use crate::draft::Change;
 use crate::draw::Draw;
 use crate::style::match_case;
-use crate::substitution::starts_with_a_vowel;
 
 pub fn plan(passage: &Passage<'_>, draw: &mut Draw) -> Option<Plan> {
     if draw.chance(0.5) {
@@ -47,7 +50,12 @@ fn then(passage: &Passage<'_>) -> Option<Plan> {
             matches!(words.word(at), "\"" | "“" | "'" | "‘" | "``")
                 || words.is(at, &["but", "and", "so", "then", "however", "finally", "because"])
         };
-        if leans(&lead, 0) || leans(&words, after_then) {
+        let takes_up = (after_then..words.len()).any(|at| {
+            let known = words.keyword(at).is_some_and(|k| passage.mentions(earlier..sentence, k));
+            known || words.is(at, &["it", "them", "again", "too"])
+        });
+        let speaks = (0..words.len()).any(|at| words.is(at, &["said", "told", "asked"]));
+        if leans(&lead, 0) || leans(&words, after_then) || !takes_up || speaks {
             continue;
         }
         let start = words.span(after_then).start;
@@ -73,122 +81,129 @@ fn time_words(passage: &Passage<'_>, draw: &mut Draw) -> Option<Plan> {
     let mut changes = Vec::new();
     for sentence in passage.open() {
         let words = passage.tokens(sentence);
-        let mut at = 0;
-        while at < words.len() {
-            if let Some((other, tokens)) = other_time(&words, at, draw) {
-                let mut span = words.span_of(at..at + tokens);
-                let mut after = match_case(other, words.word(at));
-                // "an hour" becomes "a year".
-                if words.is_before(at, &["a", "an"]) {
-                    let article = if starts_with_a_vowel(other) { "an" } else { "a" };
-                    let old = words.word(at - 1);
-                    after = format!("{} {after}", match_case(article, old));
-                    span.start = words.span(at - 1).start;
-                }
-                changes.push(Change { sentence, span, after });
-                at += tokens;
-            } else {
-                at += 1;
+        for at in 0..words.len() {
+            if let Some(other) = other_time(passage, sentence, at, draw) {
+                let after = match_case(other, words.word(at));
+                changes.push(with_article(&words, sentence, at, after));
             }
         }
     }
-    (!changes.is_empty()).then(|| Plan::new("word", changes))
+    let change = (!changes.is_empty()).then(|| changes.swap_remove(draw.below(changes.len())))?;
+    Some(Plan::new("word", vec![change]))
 }
 
-/// The word of another time that can stand for the word at a place, and how many tokens it replaces.
-fn other_time(words: &Words<'_>, at: usize, draw: &mut Draw) -> Option<(&'static str, usize)> {
+/// The word of another time that can stand for the word at a place.
+fn other_time(
+    passage: &Passage<'_>,
+    sentence: usize,
+    at: usize,
+    draw: &mut Draw,
+) -> Option<&'static str> {
+    let words = &passage.tokens(sentence);
     let tag = words.tag(at)?;
     let word = words.lower(at);
-    let mut one = |choices: &[&'static str]| Some((choices[draw.below(choices.len())], 1));
+    let mut one = |choices: &[&'static str]| Some(choices[draw.below(choices.len())]);
     // "A few years later" becomes "a few years earlier", and that is enough.
-    if words.is(at + 1, &["later", "earlier", "afterwards", "before", "after"]) {
-        return None;
-    }
-    let is_measured = words.tag_before(at) == Some(Tag::Cd)
-        || words
-            .is_before(at, &["a", "an", "few", "several", "many", "couple", "some", "of", "for"])
-        || words.is(at + 1, &["ago"]);
+    let is_measured = !words.is(at + 1, &["later", "earlier", "afterwards", "before", "after"])
+        && (words.tag_before(at) == Some(Tag::Cd)
+            || words.is_before(at, &["a", "an", "few", "several", "many", "for", "half"])
+            || words.is_before(at, &["of"]) && at > 1 && words.is(at - 2, &["couple"])
+            || words.is(at + 1, &["ago"]))
+        && !words.is(at + 1, &["-", "old", "of"]);
     match word.as_ref() {
         // A "second helping" is no time.
-        "second" | "minute" | "hour"
-            if tag == Tag::Nn && is_measured && !words.is(at + 1, &["-"]) =>
-        {
-            one(&["year", "century"])
+        "second" | "minute" | "hour" if tag == Tag::Nn && is_measured => one(&["year", "century"]),
+        "seconds" | "minutes" | "hours" if tag == Tag::Nns && is_measured => {
+            one(&["years", "centuries"])
         }
-        "seconds" | "minutes" | "hours" if tag == Tag::Nns => one(&["years", "centuries"]),
-        "year" | "month" if tag == Tag::Nn && is_measured && !words.is(at + 1, &["-", "old"]) => {
-            one(&["second", "minute"])
+        "year" | "month" if tag == Tag::Nn && is_measured => one(&["second", "minute"]),
+        "years" | "months" if tag == Tag::Nns && is_measured => one(&["seconds", "minutes"]),
+        "always" | "often" | "usually" | "frequently" if is_habit(passage, sentence, at) => {
+            one(&["never"])
         }
-        "years" | "months" if tag == Tag::Nns && !words.is(at + 1, &["old", "of"]) => {
-            one(&["seconds", "minutes"])
-        }
-        "always" | "often" | "usually" | "frequently" if tag.is_adverb() => one(&["never"]),
-        "never" if !words.is(at + 1, &["mind"]) => one(&["always"]),
+        "never" if is_habit(passage, sentence, at) => one(&["always"]),
         "later" if is_later(words, at) => one(&["earlier"]),
-        "earlier" if tag != Tag::Jjr || words.is(at + 1, &["that"]) => one(&["later"]),
-        "afterwards" | "afterward" | "subsequently" => one(&["beforehand"]),
-        "previously" | "beforehand" => one(&["afterwards"]),
-        "after" if is_after(words, at) => one(&["before"]),
-        "before" if is_before(words, at) => one(&["after"]),
-        "beginning" if tag == Tag::Nn && words.is_before(at, &["the"]) => one(&["end"]),
+        "earlier" if words.tag_before(at).is_some_and(|tag| tag == Tag::Nns || tag == Tag::Nn) => {
+            one(&["later"])
+        }
+        "afterwards" | "afterward" => one(&["beforehand"]),
+        "after" if is_after(passage, sentence, at) => one(&["before"]),
         "past" if tag == Tag::Nn && words.is_before(at, &["the"]) => one(&["future"]),
         "future" if tag == Tag::Nn && words.is_before(at, &["the"]) => one(&["past"]),
         _ => None,
     }
 }
 
-/// Whether "later" says when something happened: "a week later", "Later, he slept".
+/// Whether "later" says when something happened: "a week later", "Later that day".
 fn is_later(words: &Words<'_>, at: usize) -> bool {
     !words.is(at + 1, &["than"])
         && !words.is_before(at, &["see", "no", "until", "for"])
-        && (at == 0
-            || words.tag_before(at).is_some_and(|tag| matches!(tag, Tag::Nn | Tag::Nns))
-            || words.is(at + 1, &["that", ",", "on", "in"])
-            || words.is_before(at, &["much", "shortly", "soon", "moments", "and"]))
+        && (words.tag_before(at).is_some_and(|tag| matches!(tag, Tag::Nn | Tag::Nns))
+            || words.is(at + 1, &["that", "on", "in"]))
 }
 
-/// Whether "after" says that something follows: not "named after", "looked after".
-fn is_after(words: &Words<'_>, at: usize) -> bool {
-    !words.is(at + 1, &["all", "school"])
-        && !is_duration(words, at + 1)
-        && !words.is_end(at + 1)
+/// Whether a word such as "always" stands before its verb, and the story comes back to what always
+/// or never happens.
+fn is_habit(passage: &Passage<'_>, sentence: usize, at: usize) -> bool {
+    let words = passage.tokens(sentence);
+    let stands_well = words.tag(at + 1).is_some_and(Tag::is_verb)
+        && !words.is(at + 1, &["been", "let"])
+        && !words.is_before(at, &["more", "very", "so", "too", "not", "n't", "almost", "most"]);
+    let others = |keyword| {
+        passage.mentions(0..sentence, keyword)
+            || passage.mentions(sentence + 1..passage.len(), keyword)
+    };
+    let comes_back = (at + 1..words.len())
+        .any(|i| words.is(i, &["again", "each", "every"]) || words.keyword(i).is_some_and(others));
+    stands_well && comes_back
+}
+
+/// Whether "after" follows on something that the story told before, or on long efforts: not "after
+/// work" and not "ran after".
+fn is_after(passage: &Passage<'_>, sentence: usize, at: usize) -> bool {
+    let words = passage.tokens(sentence);
+    let effort = words.is(at + 1, &["years", "weeks", "months", "hours", "days"])
+        && words.is(at + 2, &["of"])
+        || words.is(at + 1, &["much"]);
+    let end = (at + 1..words.len()).find(|&i| words.is_mark(i)).unwrap_or(words.len());
+    let told = (at + 1..end.min(at + 5))
+        .any(|i| words.keyword(i).is_some_and(|keyword| passage.mentions(0..sentence, keyword)));
+    // Motion and care: "ran after him", "looked after her".
+    let follows_a_verb = words.tag_before(at).is_some_and(Tag::is_verb);
+    (effort || told)
+        && !follows_a_verb
+        && !is_duration(&words, at + 1)
         && !words.is_mark(at + 1)
-        && !words.is_before(
-            at,
-            &[
-                "look", "looked", "looking", "looks", "named", "name", "take", "takes", "took",
-                "ran", "run", "running", "went", "go", "going", "chase", "chased", "chasing",
-                "time", "day", "right", "soon", "one", "another", "sought", "came", "year",
-                "night", "hour", "ever", "happily",
-            ],
-        )
+        && !(at + 1..end).any(|i| words.is(i, PARTS_OF_THE_DAY))
+        && !words.is_before(at, &["out", "day", "time", "right", "soon", "one", "year", "night"])
 }
 
-/// Whether a stretch such as "a few minutes" begins at a place. After it, only the stretch changes,
-/// because nobody says "before a few minutes".
+/// What comes before and after everything.
+const PARTS_OF_THE_DAY: &[&str] = &[
+    "all",
+    "work",
+    "school",
+    "church",
+    "lunch",
+    "dinner",
+    "breakfast",
+    "appointment",
+    "class",
+    "practice",
+    "bed",
+    "it",
+    "that",
+    "this",
+];
+
+/// Whether a stretch such as "a few minutes" begins at a place. Nobody says "before a few minutes".
 fn is_duration(words: &Words<'_>, from: usize) -> bool {
-    (from..from + 5).any(|at| {
-        words.is(
-            at,
-            &[
-                "second", "seconds", "minute", "minutes", "hour", "hours", "day", "days", "week",
-                "weeks", "month", "months", "year", "years", "while",
-            ],
-        )
-    }) && (words.is(from, &["a", "an", "some", "several", "many", "about", "only", "just", "two"])
-        || words.tag(from) == Some(Tag::Cd))
-}
-
-/// Whether "before" says that something follows: not "never before" or "as before".
-fn is_before(words: &Words<'_>, at: usize) -> bool {
-    !words.is_end(at + 1)
-        && !is_duration(words, at + 1)
-        && !words.is_mark(at + 1)
-        && !words.is_before(
-            at,
-            &[
-                "never", "ever", "as", "than", "like", "long", "once", "day", "night", "year",
-                "week", "just", "right", "even",
-            ],
-        )
+    let unit = |at: usize| {
+        words.is(at, &["second", "seconds", "minute", "minutes", "hour", "hours", "day", "days"])
+            || words.is(at, &["week", "weeks", "month", "months", "year", "years", "while"])
+            || words.is(at, &["mile", "miles", "bit"])
+    };
+    let counted = words.is(from, &["a", "an", "some", "several", "many", "about", "only", "just"])
+        || words.tag(from) == Some(Tag::Cd);
+    counted && (from..from + 5).any(unit)
 }

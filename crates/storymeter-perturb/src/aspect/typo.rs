@@ -4,8 +4,9 @@
 //!   probability one half), doubled or left out (one quarter each).
 //!
 //! The released code mistypes any character, blanks and marks too. Here only letters inside words
-//! of four letters or more are mistyped, at most once per word, the first letter stays, and the
-//! result is never another word of English: "form" for "from" would change the meaning.
+//! of four letters or more are mistyped, at most once per word, and the first letter stays. Only
+//! words of the lexicon are mistyped, because a mistyped name is another name, and the result is
+//! never another word of English: "form" for "from" would change the meaning.
 
 use std::collections::BTreeMap;
 
@@ -41,7 +42,8 @@ pub fn plan(passage: &Passage<'_>, draw: &mut Draw, sources: &Sources<'_>) -> Op
             let fits = word.chars().count() >= SHORTEST_WORD
                 && word.chars().all(char::is_alphabetic)
                 && !is_placeholder
-                && token.tag != Tag::Add;
+                && !matches!(token.tag, Tag::Add | Tag::Nnp | Tag::Nnps)
+                && is_word(word, sources);
             fits.then_some((sentence, token.span))
         }));
     }
@@ -72,6 +74,8 @@ fn mistyped(word: &str, draw: &mut Draw) -> String {
     let at = draw.between(1, letters.len() - 2);
     match draw.below(4) {
         0 | 1 => letters.swap(at, at + 1),
+        // A letter less is hard to guess in a short word.
+        _ if letters.len() == SHORTEST_WORD => letters.insert(at, letters[at]),
         2 => letters.insert(at, letters[at]),
         _ => {
             letters.remove(at);

@@ -5,6 +5,10 @@
 //! The rule was set, and the lists below were written, by reading what came out for the words of
 //! ordinary short stories.
 
+use std::cell::RefCell;
+
+use hashbrown::HashMap;
+
 use super::compiled::{self, Entry};
 use super::{PartOfSpeech, is_function_word};
 
@@ -45,13 +49,13 @@ static KEPT: [&[&str]; 4] = [
         "end", "enroll", "face", "fight", "flip", "frustrate", "gasp", "happen", "help", "hide",
         "indicate", "inhabit", "invent", "lean", "let", "link", "long", "mention", "mix", "need",
         "occur", "pair", "pant", "populate", "prescribe", "print", "proceed", "promote", "publish",
-        "quit", "react", "recommend", "reply", "respond", "retreat", "say", "screech", "secure",
+        "quit", "race", "react", "recommend", "reply", "respond", "retreat", "say", "screech", "secure",
         "seem", "shut", "slam", "speak", "squeak", "stress", "stud", "teach", "tend", "total",
         "try", "use", "want", "wave",
     ],
     &[
         "absorbed", "average", "big", "cross", "elderly", "entire", "extra", "financial",
-        "individual", "key", "mixed", "red", "religious", "single", "total",
+        "huge", "individual", "key", "mixed", "red", "religious", "single", "total", "wide",
     ],
     &[
         "deeply", "exclusively", "ill", "immensely", "later", "nearly", "north", "perfectly",
@@ -67,9 +71,9 @@ static UNUSED: [&[&str]; 4] = [
     &[
         "assemblage", "aug", "august", "babe", "bible", "bureau", "cattle", "clearness", "clump",
         "commission", "comrade", "conception", "dec", "december", "effort", "engagement",
-        "experimentation", "feb", "february", "irony", "last", "laughter", "locality", "lord",
+        "experimentation", "feb", "february", "granny", "irony", "last", "laughter", "locality", "lord",
         "manpower", "men", "mill", "min", "nationalism", "nov", "november", "oath", "oct",
-        "october", "oxen", "puncher", "researcher", "run", "scripture", "sec", "sept", "september",
+        "october", "oxen", "papa", "puncher", "researcher", "run", "scripture", "sec", "sept", "september",
         "slug", "spell", "textile", "utilization", "vicinity",
     ],
     &[
@@ -83,13 +87,37 @@ static UNUSED: [&[&str]; 4] = [
         "noted", "plain", "prodigious", "savage", "singular", "spread", "surplus", "vast",
     ],
     &[
-        "alone", "awful", "decidedly", "lately", "mutely", "only", "part", "peculiarly",
+        "alone", "awful", "decidedly", "lately", "merely", "mutely", "only", "part", "peculiarly",
         "perfectly", "soberly", "sure",
     ],
 ];
 
+/// The number of lemmas whose synonyms each thread remembers.
+const REMEMBERED: usize = 20_000;
+
 /// The close synonyms of a lemma in lower case: the most used first, then in alphabetical order.
+///
+/// They follow from many senses of many words, and stories use the same words again and again, so
+/// each thread remembers them.
 pub(super) fn close_synonyms(lemma: &str, pos: PartOfSpeech) -> Vec<&'static str> {
+    thread_local! {
+        static KNOWN: RefCell<[HashMap<String, Vec<&'static str>>; 4]> = RefCell::default();
+    }
+    KNOWN.with_borrow_mut(|known| {
+        let known = &mut known[pos as usize];
+        if let Some(synonyms) = known.get(lemma) {
+            return synonyms.clone();
+        }
+        if known.len() >= REMEMBERED {
+            known.clear();
+        }
+        let found = by_rule_and_lists(lemma, pos);
+        known.insert(lemma.to_owned(), found.clone());
+        found
+    })
+}
+
+fn by_rule_and_lists(lemma: &str, pos: PartOfSpeech) -> Vec<&'static str> {
     if KEPT[pos as usize].contains(&lemma) {
         return Vec::new();
     }

@@ -193,7 +193,8 @@ impl SuiteMaker {
     /// # Errors
     /// Where a file cannot be read. Bad records are left out, and reported when pairs are made.
     pub fn donors(&self, inputs: &Inputs, progress: &Progress) -> Result<Donors> {
-        self.damage().donors(inputs, BadDonors::Pass, progress)
+        let sampler = self.damage().donor_sampler(inputs, BadDonors::Pass, progress)?;
+        Ok(sampler.finish_without_keywords())
     }
 
     /// Draws them from another file, or reads a sample that `perturb` saved.

@@ -147,7 +147,10 @@ fn printed(result: &SuiteResult, args: &RunArgs, names: TextCells) -> anyhow::Re
 fn words(result: &SuiteResult, format: PrintFormat) -> String {
     let sentences =
         result.metrics.iter().map(|column| view::suite_sentence(result, column.key.as_str()));
-    let warnings = result.warnings.iter().map(|warning| format!("Warning: {}: {}", warning.subject, warning.message));
+    let warnings = result
+        .warnings
+        .iter()
+        .map(|warning| format!("Warning: {}: {}", warning.subject, warning.message));
     let mut text = String::new();
     for sentence in sentences.chain(warnings) {
         text += &match format {
