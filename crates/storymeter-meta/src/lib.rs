@@ -21,6 +21,7 @@ pub mod folder;
 mod grid;
 pub mod hanna;
 mod level;
+pub mod openmeva;
 mod outcome;
 pub mod ratings;
 mod scale;
