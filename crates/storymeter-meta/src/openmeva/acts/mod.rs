@@ -160,8 +160,11 @@ pub struct Text {
 
 impl Text {
     /// The story that a metric scores: its text is the context, a space and the story, as in
-    /// OpenMEVA. The prompt is the context too, which metrics that read only the continuation leave
-    /// out of the text.
+    /// OpenMEVA.
+    ///
+    /// Most metrics do not read a prompt that stands beside the text, so the text must begin with
+    /// the context. The context is also the prompt, for metrics that tell the two apart, such as
+    /// RUBER; none of them reads it twice.
     pub fn to_story(&self) -> Story {
         Story {
             id: self.id.clone(),
