@@ -5,9 +5,9 @@ use std::io::Cursor;
 
 use serde::Deserialize;
 use serde_json::Value;
-use storymeter_core::read::{ReadOptions, from_reader};
+use storymeter_core::read::{self, ReadOptions, from_reader};
 use storymeter_core::spreadsheet::TextCells;
-use storymeter_core::{Absence, Column, Direction, Row, ScoreTable};
+use storymeter_core::{Absence, Catalogue, Column, Direction, Row, ScoreTable};
 use storymeter_meta::openmeva::{Dataset, HumanTasks, Options, analyse};
 use storymeter_meta::view::{text, typeset};
 use storymeter_meta::{Error, Gap};
@@ -119,6 +119,19 @@ fn results_are_written_and_read_back() {
     let found = tasks(&fixture, &tables);
     let json = serde_json::to_string(&found).unwrap();
     assert_eq!(serde_json::from_str::<HumanTasks>(&json).unwrap(), found);
+}
+
+#[test]
+fn a_score_file_keeps_all_that_the_tasks_need() {
+    let (fixture, tables) = fixture();
+    let folder = tempfile::tempdir().unwrap();
+    let again = |(at, table): (usize, &ScoreTable)| {
+        let path = folder.path().join(format!("{at}.jsonl"));
+        table.write(&path).unwrap();
+        read::scores(&path, &Catalogue::default()).unwrap()
+    };
+    let read: Vec<ScoreTable> = tables.iter().enumerate().map(again).collect();
+    assert_eq!(tasks(&fixture, &read), tasks(&fixture, &tables));
 }
 
 /// Six stories of two generators.
