@@ -21,7 +21,8 @@ use libfuzzer_sys::fuzz_target;
 type Target = fn(&[u8]);
 
 /// Every target with its name.
-const TARGETS: [(&str, Target); 35] = [
+const TARGETS: [(&str, Target); 37] = [
+    ("acts", meta::acts),
     ("antonyms", perturb::antonyms),
     ("byte_pairs", source::byte_pairs),
     ("card", model::card),
@@ -38,6 +39,7 @@ const TARGETS: [(&str, Target); 35] = [
     ("reader_delimited", stories::delimited),
     ("reader_json", stories::json),
     ("reader_jsonl", stories::jsonl),
+    ("reader_mags", stories::mags),
     ("reader_parquet", stories::parquet),
     ("reader_text", stories::text),
     ("reader_zstandard", stories::zstandard),

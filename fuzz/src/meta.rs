@@ -2,8 +2,9 @@
 //!
 //! The analyses take time, so they run only on small tables and with few draws.
 
-use storymeter_core::{Catalogue, Key, Progress, read};
+use storymeter_core::{Catalogue, Column, Direction, Key, Progress, Row, ScoreTable, Story, read};
 use storymeter_meta::correlate::{self, Judgments, Source};
+use storymeter_meta::openmeva::{self, acts};
 use storymeter_meta::ratings::RatingTable;
 use storymeter_meta::{
     DrawOptions, DuelOptions, Scale, Settings, Study, folder, hanna, table, union, view,
@@ -119,6 +120,62 @@ pub fn table(bytes: &[u8]) {
     if let Ok(study) = table::analyse(&scores, &options) {
         show(&study);
     }
+}
+
+/// A folder in the layout of OpenMEVA's texts made by rule, with zero bytes between the files: two
+/// of a discrimination test, contexts and stories, two of invariance tests, and damaged stories.
+pub fn acts(bytes: &[u8]) {
+    const FILES: [&str; 7] = [
+        "discrimination_test/roc_time.txt",
+        "discrimination_test/roc_time_perturb.txt",
+        "roc_test_ipt.txt",
+        "roc_test_opt.txt",
+        "invariance_test/roc_typos_perturb.txt",
+        "invariance_test/roc_negative_sample_typos_perturb.txt",
+        "invariance_test/roc_negative_sample.txt",
+    ];
+    let folder = FOLDER.join("acts_data/roc");
+    for test in ["discrimination_test", "invariance_test"] {
+        std::fs::create_dir_all(folder.join(test)).unwrap();
+    }
+    for (name, content) in FILES.into_iter().zip(parts::<7>(bytes)) {
+        match content {
+            Some(content) => std::fs::write(folder.join(name), content).unwrap(),
+            None => drop(std::fs::remove_file(folder.join(name))),
+        }
+    }
+    for corpus in acts::find(&folder).unwrap() {
+        assert_eq!(corpus.tests.len() + corpus.missing.len(), 8 + 5 + 5);
+        let _ = corpus.stories(acts::Part::Test);
+        for test in &corpus.tests {
+            let Ok(texts) = acts::read(test) else { continue };
+            let paired = texts.design == acts::Design::Paired;
+            assert!(!paired || texts.originals.len() == texts.twins.len());
+            let all = texts.originals.iter().chain(texts.twins.iter().map(|twin| &twin.text));
+            all.for_each(|text| assert!(text.to_story().text.starts_with(&text.context)));
+        }
+    }
+}
+
+/// Compares the ratings of stories with made-up scores, as OpenMEVA does.
+pub fn human_tasks(stories: &[Story]) {
+    let row = |story: &Story| Row {
+        id: story.id.clone(),
+        system: story.system.clone(),
+        item: story.item().to_owned(),
+        ratings: story.ratings.clone(),
+        line: None,
+    };
+    let mut scores = ScoreTable::new(stories.iter().map(row).collect());
+    let lengths = stories.iter().map(|story| Ok(story.text.len() as f64)).collect();
+    scores.push(Column::metric("length", Direction::Lower), lengths);
+    let datasets = [openmeva::Dataset { name: "fuzz", scores: &scores }];
+    let Ok(tasks) = openmeva::analyse(&datasets, &openmeva::Options::default()) else { return };
+    let json = serde_json::to_vec(&tasks).unwrap();
+    let again: openmeva::HumanTasks = serde_json::from_slice(&json).unwrap();
+    assert_eq!(serde_json::to_vec(&again).unwrap(), json);
+    assert!(tasks.conclusions().iter().all(|(_, said)| said.ends_with('.')));
+    tasks.sheets().iter().for_each(|sheet| drop(view::text::sheet(sheet)));
 }
 
 /// `study.json`. A study that was accepted has a page.

@@ -35,6 +35,19 @@ pub fn json(bytes: &[u8]) {
     }
 }
 
+/// OpenMEVA's rated stories. Stories that were read are written as JSONL and read back unchanged,
+/// and their ratings are compared with made-up scores.
+pub fn mags(bytes: &[u8]) {
+    for format in [Some(Format::Mags), None] {
+        let stories = read(bytes.to_vec(), &options(format));
+        let max_line = ReadOptions::default().max_line;
+        written_and_read_back(&stories, &ReadOptions { max_line, ..options(Some(Format::Jsonl)) });
+        if bytes.len() <= 4000 {
+            crate::meta::human_tasks(&stories);
+        }
+    }
+}
+
 /// Frames of Zstandard. A small file can unpack to far more than its size, so only some records are
 /// read.
 pub fn zstandard(bytes: &[u8]) {

@@ -34,7 +34,7 @@ const INPUT: &str = "Options of the input";
 pub struct ReadArgs {
     /// The format of the stories, if it is not found from the name and the content: jsonl, json,
     /// csv, tsv, text (the whole file is one story), blocks (stories separated by blank lines),
-    /// lines (one story per line), union, roc, wp, hanna or parquet
+    /// lines (one story per line), union, roc, wp, hanna, mags (OpenMEVA) or parquet
     #[arg(long, value_name = "FORMAT", help_heading = INPUT)]
     pub input_format: Option<Format>,
     /// The column or field of the story, if it has none of the usual names, such as story, text and

@@ -22,6 +22,7 @@ pub mod folder;
 mod grid;
 pub mod hanna;
 mod level;
+pub mod openmeva;
 mod outcome;
 pub mod ratings;
 mod scale;

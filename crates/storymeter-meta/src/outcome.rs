@@ -97,6 +97,12 @@ pub enum Gap {
     /// The metric is not among those of the table.
     #[error("the table has no such metric")]
     NoSuchMetric,
+    /// No rater named the errors of a story.
+    #[error("the data name no error types")]
+    NoErrorTypes,
+    /// Nobody says which system wrote a story.
+    #[error("the data name no systems")]
+    NoSystems,
 }
 
 /// A value or the reason why it is absent.

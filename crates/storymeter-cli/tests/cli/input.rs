@@ -184,6 +184,16 @@ fn layouts() -> Vec<Layout> {
             vec![text("v.wp_source", "[ WP ] A key ."), text("v.wp_target", KEY)],
             "v.wp_source",
         ),
+        layout(
+            "OpenMEVA's rated stories",
+            "mags_roc.json",
+            &format!(
+                "{{\"12\": {{\"prompt\": \"A key.\", \"gold_response\": \"It opened.\", \"gen\": {{\
+                 \"s2s\": {{\"text\": \"{KEY}\", \"score\": [4, 5, 4]}}, \
+                 \"gpt\": {{\"text\": \"{KITE}\", \"score\": [3, null, 2]}}}}}}}}\n"
+            ),
+            "mags_roc.json",
+        ),
         files("Parquet", vec![("stories.parquet", parquet)], "stories.parquet"),
         layout(
             "CSV without a usual name",

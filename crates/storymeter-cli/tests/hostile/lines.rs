@@ -3,7 +3,7 @@
 /// Command lines that succeed if nothing is wrong. Names of the stock stand for copies of its
 /// files, and `< FILE` sends a file to standard input through a pipe. Lines that take longer, such
 /// as training, are rare.
-pub const LINES: [&str; 83] = [
+pub const LINES: [&str; 85] = [
     "score stories.jsonl --metric bleu,rouge,ter,text-length -o out.jsonl",
     "score stories.jsonl --metric bleu,rouge:hanna,chrf -o out.csv",
     "score stories.jsonl --metric bleu,ter -o out.txt",
@@ -25,6 +25,8 @@ pub const LINES: [&str; 83] = [
     "score tales --metric text-length",
     "score hanna.csv --metric bleu,text-length -o out.jsonl",
     "score hanna.csv --metric text-length",
+    "score mags.json --metric bleu,text-length -o out.jsonl",
+    "score mags.json --input-format mags --metric text-length --skip-bad",
     "score stories.jsonl.gz --metric bleu -o out.jsonl",
     "score stories.parquet --metric text-length -o out.jsonl",
     "score - --metric bleu --format jsonl < stories.jsonl",

@@ -174,6 +174,21 @@ impl Stock {
         let head = "Story ID,Prompt,Human,Story,Model,Relevance,Coherence,Empathy,Surprise,\
                     Engagement,Complexity,Worker ID";
         self.write("hanna.csv", format!("{head}\n{hanna}"));
+        let generated = |s: usize, i: usize| {
+            serde_json::json!({
+                "text": story(s, i), "score": [rating(s, i, 0), rating(s, i, 1), null],
+                "error": [["Rept"], [], null],
+            })
+        };
+        let item = |i: usize| {
+            let texts: serde_json::Map<String, serde_json::Value> =
+                (1..SYSTEMS.len()).map(|s| (SYSTEMS[s].to_owned(), generated(s, i))).collect();
+            let gold = story(0, i);
+            serde_json::json!({"prompt": "the barn", "gold_response": gold, "gen": texts})
+        };
+        let items: serde_json::Map<String, serde_json::Value> =
+            (0..ITEMS).map(|i| (i.to_string(), item(i))).collect();
+        self.write("mags.json", serde_json::Value::from(items).to_string());
     }
 
     fn write_ratings(&self) {
@@ -303,6 +318,7 @@ pub fn class_of(path: &Path) -> &'static str {
         (_, "train.jsonl") => "training logs",
         (_, "settings.toml") => "training settings",
         (_, "antonyms.txt" | "donors.bin") => "donors and antonyms",
+        (_, "mags.json") => "stories: OpenMEVA",
         (_, name) if name.ends_with(".gz") => "stories: gzip",
         (_, name) if name.ends_with(".parquet") => "stories: Parquet",
         (_, name) if name.ends_with(".jsonl") => "stories: JSONL",

@@ -7,8 +7,8 @@
 use std::borrow::Cow;
 
 use super::Format;
+use super::cutter::Cut;
 use super::lines::{Line, LineReader, is_blank};
-use super::raw::Cut;
 use crate::{Error, Place, Result};
 
 /// How fields are separated and quoted.

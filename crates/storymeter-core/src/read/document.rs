@@ -5,16 +5,15 @@
 //! The elements of an array are cut out one by one, so that memory is bounded by the largest one.
 //! Lists per field are held in memory, because the first story needs the beginning of each.
 
-use std::io::{self, BufRead, ErrorKind};
-use std::path::{Path, PathBuf};
+use std::io::{BufRead, Cursor};
+use std::path::Path;
 use std::sync::Arc;
 
-use super::lines::ENDLESS;
 use super::names::{Field, FieldNames};
 use super::raw::Body;
+use super::scanner::{Fault, Scanner, Step, ValueEnd, incomplete, unexpected};
 use super::shown::quoted;
-use super::source::damage;
-use super::{Format, ReadOptions};
+use super::{Format, ReadOptions, mags};
 use crate::{Error, Place, Result};
 
 /// The names of an array of stories inside an object.
@@ -43,28 +42,9 @@ enum State {
     Ended,
 }
 
-/// Why there is no next record.
-enum Fault {
-    /// The operating system reported an error.
-    System(io::Error),
-    /// The content is wrong, and nothing after it can be read.
-    Content(String),
-}
-
-type Step<T> = std::result::Result<T, Fault>;
-
-impl From<io::Error> for Fault {
-    fn from(e: io::Error) -> Self {
-        match damage(&e) {
-            Some(damage) => Self::Content(damage.to_string()),
-            None => Self::System(e),
-        }
-    }
-}
-
 impl Document {
     pub fn new(input: Box<dyn BufRead + Send>, path: &Path, options: &Arc<ReadOptions>) -> Self {
-        let input = Scanner { input, path: path.to_owned(), line: 1, at_start: true };
+        let input = Scanner::new(input, path);
         Self { input, options: Arc::clone(options), state: State::Top }
     }
 
@@ -215,180 +195,6 @@ fn composed<'a>(members: impl Iterator<Item = (&'a str, &'a [u8])>) -> Vec<u8> {
     object
 }
 
-fn incomplete() -> Fault {
-    Fault::Content("the JSON ends here too early: the file is incomplete".to_owned())
-}
-
-fn unexpected(found: u8, expected: &str) -> Fault {
-    let found = match found {
-        b' '..=b'~' => quoted(&char::from(found).to_string()),
-        _ => format!("byte {found}"),
-    };
-    Fault::Content(format!(
-        "wrong JSON: {expected} is expected here, not {found}; nothing after it can be read"
-    ))
-}
-
-/// Cuts values out of a stream of JSON, without looking into them.
-struct Scanner {
-    input: Box<dyn BufRead + Send>,
-    path: PathBuf,
-    /// The 1-based line of the next byte.
-    line: u64,
-    /// Nothing was read yet, so a byte order mark may follow.
-    at_start: bool,
-}
-
-impl Scanner {
-    fn available(&mut self) -> io::Result<&[u8]> {
-        while let Err(e) = self.input.fill_buf() {
-            if e.kind() != ErrorKind::Interrupted {
-                return Err(e);
-            }
-        }
-        self.input.fill_buf()
-    }
-
-    /// The next byte that is not white space; `None` at the end.
-    fn peek(&mut self) -> io::Result<Option<u8>> {
-        loop {
-            let at_start = std::mem::take(&mut self.at_start);
-            let bytes = self.available()?;
-            let mark = if at_start && bytes.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
-            let blank = &bytes[mark..];
-            let end = blank.iter().position(|b| !b.is_ascii_whitespace());
-            let next = end.map(|end| blank[end]);
-            let used = end.unwrap_or(blank.len());
-            let lines = memchr::memchr_iter(b'\n', &blank[..used]).count() as u64;
-            let (used, ended) = (used + mark, bytes.is_empty());
-            self.input.consume(used);
-            self.line += lines;
-            if next.is_some() || ended {
-                return Ok(next);
-            }
-        }
-    }
-
-    /// Passes over the byte that [`Scanner::peek`] showed.
-    fn bump(&mut self) {
-        self.input.consume(1);
-    }
-
-    /// The next key of an object and the colon after it; `None` at the end of the object.
-    fn key(&mut self, first: bool) -> Step<Option<String>> {
-        /// No field of a story has a longer name.
-        const LONGEST: usize = 10_000;
-        match self.peek()?.ok_or_else(incomplete)? {
-            b'}' => {
-                self.bump();
-                return Ok(None);
-            }
-            b',' if !first => self.bump(),
-            b'"' if first => {}
-            other if first => return Err(unexpected(other, "a name in quotes or }")),
-            other => return Err(unexpected(other, "a comma or }")),
-        }
-        match self.peek()?.ok_or_else(incomplete)? {
-            b'"' => {}
-            other => return Err(unexpected(other, "a name in quotes")),
-        }
-        let mut raw = Vec::new();
-        if self.value(&mut raw, LONGEST)? > LONGEST {
-            return Err(Fault::Content(format!("a name has more than {LONGEST} bytes")));
-        }
-        let name = serde_json::from_slice(&raw)
-            .map_err(|e| Fault::Content(format!("a name is wrong: {}", super::described(&e))))?;
-        match self.peek()?.ok_or_else(incomplete)? {
-            b':' => self.bump(),
-            other => return Err(unexpected(other, "a colon")),
-        }
-        Ok(Some(name))
-    }
-
-    /// Cuts out a value that begins at the next byte. Returns its length; of a longer value than
-    /// `most`, only the length is kept.
-    fn value(&mut self, value: &mut Vec<u8>, most: usize) -> Step<usize> {
-        let mut end = ValueEnd::default();
-        let mut length = 0usize;
-        loop {
-            let bytes = self.available()?;
-            if bytes.is_empty() {
-                return Err(incomplete());
-            }
-            let (used, is_over) = end.find(bytes);
-            length = length.saturating_add(used);
-            if length <= most {
-                value.extend_from_slice(&bytes[..used]);
-            } else {
-                value.clear();
-            }
-            self.line += memchr::memchr_iter(b'\n', &bytes[..used]).count() as u64;
-            self.input.consume(used);
-            if is_over {
-                break;
-            }
-            if most > 0 && length > most.saturating_mul(ENDLESS) {
-                let problem = format!("a value has more than {length} bytes and does not end");
-                return Err(Fault::Content(problem));
-            }
-        }
-        if length == 0 {
-            let next = self.peek()?.unwrap_or(b' ');
-            return Err(unexpected(next, "a value"));
-        }
-        Ok(length)
-    }
-}
-
-/// Finds the end of a value, which may come in several parts.
-#[derive(Default)]
-struct ValueEnd {
-    depth: u64,
-    in_string: bool,
-    escaped: bool,
-}
-
-impl ValueEnd {
-    /// How many of the bytes belong to the value, and whether it ends with them.
-    fn find(&mut self, bytes: &[u8]) -> (usize, bool) {
-        let mut at = 0;
-        while at < bytes.len() {
-            if self.escaped {
-                self.escaped = false;
-                at += 1;
-            } else if self.in_string {
-                let Some(next) = memchr::memchr2(b'"', b'\\', &bytes[at..]) else { break };
-                at += next + 1;
-                if bytes[at - 1] == b'\\' {
-                    self.escaped = true;
-                    continue;
-                }
-                self.in_string = false;
-                if self.depth == 0 {
-                    return (at, true);
-                }
-            } else {
-                match bytes[at] {
-                    b'"' => self.in_string = true,
-                    b'{' | b'[' => self.depth += 1,
-                    // The end of what a number or a word stands in.
-                    b'}' | b']' | b',' | b':' if self.depth == 0 => return (at, true),
-                    b if self.depth == 0 && b.is_ascii_whitespace() => return (at, true),
-                    b'}' | b']' => {
-                        self.depth -= 1;
-                        if self.depth == 0 {
-                            return (at + 1, true);
-                        }
-                    }
-                    _ => {}
-                }
-                at += 1;
-            }
-        }
-        (bytes.len(), false)
-    }
-}
-
 /// One list per field.
 struct Columns {
     columns: Vec<Column>,
@@ -516,6 +322,9 @@ pub(super) fn shape(start: &[u8], names: &FieldNames, lines: bool) -> Option<For
             if !matches!(after.trim_ascii_start().first(), None | Some(b'"' | b'}')) {
                 return None;
             }
+            if mags::recognise(start, names) {
+                return Some(Format::Mags);
+            }
         }
         _ => return None,
     }
@@ -532,8 +341,7 @@ pub(super) fn shape(start: &[u8], names: &FieldNames, lines: bool) -> Option<For
 
 /// Whether an object, of which the end may be missing, has lists of stories and no story.
 fn holds_lists(object: &[u8], names: &FieldNames) -> bool {
-    let input = Box::new(io::Cursor::new(object.to_vec()));
-    let mut input = Scanner { input, path: PathBuf::new(), line: 1, at_start: true };
+    let mut input = Scanner::new(Box::new(Cursor::new(object.to_vec())), Path::new(""));
     let mut holds = false;
     let mut first = true;
     if !matches!(input.peek(), Ok(Some(b'{'))) {

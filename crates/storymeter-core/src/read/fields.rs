@@ -340,7 +340,7 @@ impl<'de> Deserialize<'de> for OneRater {
 
 /// A number or a list of numbers. `null` is a missing number.
 #[derive(Default)]
-struct Numbers(Vec<Option<f64>>);
+pub(super) struct Numbers(pub Vec<Option<f64>>);
 
 impl<'de> Deserialize<'de> for Numbers {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -36,13 +36,16 @@ pub enum Format {
     WritingPrompts,
     /// HANNA's annotations: a CSV file with one row per rater. The rows of a story stand together.
     HannaAnnotations,
+    /// OpenMEVA's rated stories: `{ID: {"prompt", "gold_response", "gen": {MODEL: {"text",
+    /// "score"}}}}`.
+    Mags,
     /// Parquet with the fields of the JSONL layout as columns. It needs the feature `parquet`.
     Parquet,
 }
 
 impl Format {
     /// Every format, in the order of the documentation.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Jsonl,
         Self::Json,
         Self::Csv,
@@ -54,6 +57,7 @@ impl Format {
         Self::RocBlocks,
         Self::WritingPrompts,
         Self::HannaAnnotations,
+        Self::Mags,
         Self::Parquet,
     ];
 
@@ -71,6 +75,7 @@ impl Format {
             Self::RocBlocks => "roc",
             Self::WritingPrompts => "wp",
             Self::HannaAnnotations => "hanna",
+            Self::Mags => "mags",
             Self::Parquet => "parquet",
         }
     }
@@ -150,7 +155,7 @@ impl fmt::Display for Format {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "there is no input format \"{0}\"; there are: jsonl, json, csv, tsv, text, blocks, lines, union, \
-     roc, wp, hanna, parquet"
+     roc, wp, hanna, mags, parquet"
 )]
 pub struct UnknownFormat(String);
 

@@ -8,9 +8,9 @@
 use std::collections::HashSet;
 
 use super::Format;
+use super::cutter::Cut;
 use super::delimited::{self, Dialect, cut_csv, fields, is_open_after, names_of};
 use super::lines::LineReader;
-use super::raw::Cut;
 use super::shown::{listed, quoted};
 use crate::{Error, Place, Ratings, Result, Story};
 

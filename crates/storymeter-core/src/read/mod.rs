@@ -25,8 +25,10 @@
 
 mod ahead;
 mod aside;
+mod cutter;
 mod delimited;
 mod document;
+mod errors;
 mod fields;
 mod format;
 mod hanna;
@@ -34,11 +36,13 @@ mod header;
 mod intake;
 mod jsonl;
 mod lines;
+mod mags;
 mod names;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod raw;
 mod rows;
+mod scanner;
 mod scores;
 mod shown;
 mod source;
@@ -51,6 +55,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 pub use aside::put_aside;
+pub use errors::{ERROR_CRITERION, NO_ERROR_CRITERION};
 pub(crate) use fields::problem as described;
 pub use format::{Format, UnknownFormat, without_compression};
 pub use intake::{DuplicateIds, Intake};

@@ -7,15 +7,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use super::cutter::{Cut, Cutter, first_record};
 use super::delimited::Dialect;
 use super::document::Document;
 use super::header::{self, Header};
-use super::lines::{Line, LineReader, is_blank};
+use super::lines::LineReader;
 use super::names::{FieldNames, UsedNames};
 use super::rows::Rows;
 use super::source::{ByteCount, Found, Source, is_stdin};
 use super::{
-    End, Format, ReadOptions, Record, delimited, format, hanna, jsonl, source, text, union,
+    End, Format, ReadOptions, Record, format, hanna, jsonl, mags, source, text, union,
     writing_prompts,
 };
 use crate::{Error, Place, Result, Story};
@@ -99,14 +100,12 @@ pub(super) enum Body {
     Bytes(Vec<u8>),
     /// A row of a layout that is not text.
     Row(serde_json::Value),
+    /// A generated text of OpenMEVA.
+    Generation(Box<mags::Generation>),
     /// Why the record could not be cut out.
     Broken(String),
-}
-
-/// A record cut out of lines: the line on which it begins, and its bytes or what is wrong with it.
-pub(super) struct Cut {
-    pub line: u64,
-    pub body: std::result::Result<Vec<u8>, String>,
+    /// The same, with a place of its own.
+    Refused(Box<Error>),
 }
 
 impl RawRecord {
@@ -154,7 +153,9 @@ impl RawRecord {
                 file.layout.parse(bytes, (file.first.1 + rows, part as usize), &place, names)
             }
             Body::Row(row) => jsonl::parse_value(row, &place, names),
+            Body::Generation(text) => text.parse(&place).map(|story| (story, UsedNames::default())),
             Body::Broken(problem) => Err(Error::invalid(place.clone(), problem)),
+            Body::Refused(e) => Err(*e),
         };
         // A document may have a single line, so its errors count the records.
         let in_document = matches!(file.layout, Layout::Json);
@@ -278,6 +279,7 @@ struct OpenFile {
 enum Feed {
     Lines(LineReader, Cutter),
     Document(Document),
+    Items(mags::Items),
     #[cfg(feature = "parquet")]
     Rows(super::parquet::Rows),
     /// Rows in memory, and how many were given.
@@ -292,6 +294,7 @@ impl Feed {
                 .next(lines)?
                 .map(|Cut { line, body }| (line, body.map_or_else(Body::Broken, Body::Bytes)))),
             Self::Document(document) => document.next(),
+            Self::Items(items) => items.next(),
             #[cfg(feature = "parquet")]
             Self::Rows(rows) => Ok(rows.next()),
             Self::Memory(rows, given) if *given == rows.count() => Ok(None),
@@ -302,28 +305,6 @@ impl Feed {
             }
         }
     }
-}
-
-/// How the lines of a file become records.
-enum Cutter {
-    /// One record per line. Blank lines count in a layout whose records are joined with others by
-    /// their order.
-    Line {
-        blank: bool,
-    },
-    /// Fields in quotation marks may span lines.
-    Quoted {
-        delimiter: u8,
-    },
-    /// The whole file is one record. An empty file is an empty story if it has a name.
-    Whole {
-        named: bool,
-        done: bool,
-    },
-    Block,
-    RocBlock,
-    Pair(LineReader),
-    Hanna(hanna::Grouper),
 }
 
 impl RawRecords {
@@ -539,6 +520,10 @@ fn feed(
         Format::Json => {
             (Layout::Json, Feed::Document(Document::new(source.into_stream(), &path, options)))
         }
+        Format::Mags => {
+            let items = mags::Items::new(source.into_stream(), &path, options.max_line);
+            (Layout::Jsonl, Feed::Items(items))
+        }
         Format::UnionAnnotations => (Layout::Union, Feed::Lines(lines(source, &path), one_line)),
         Format::Text => {
             let name = (!is_stdin(&path)).then(|| format::stem(&path));
@@ -595,60 +580,4 @@ fn feed(
         }
     };
     Ok(Some((path, layout, feed)))
-}
-
-/// The header of a file and its place; `None` for an empty file.
-fn first_record(
-    lines: &mut LineReader,
-    dialect: Dialect,
-    path: &Path,
-) -> Result<Option<(String, Place)>> {
-    let cut = Cutter::of(dialect).next(lines)?;
-    let Some(Cut { line, body }) = cut else { return Ok(None) };
-    let place = Place::file(path).at_line(line);
-    match body {
-        Ok(bytes) => Ok(Some((utf8(bytes, &place)?, place))),
-        Err(problem) => Err(Error::invalid(place, problem)),
-    }
-}
-
-impl Cutter {
-    /// How a table is cut.
-    fn of(dialect: Dialect) -> Self {
-        if dialect.quoted {
-            Self::Quoted { delimiter: dialect.delimiter }
-        } else {
-            Self::Line { blank: false }
-        }
-    }
-
-    fn next(&mut self, lines: &mut LineReader) -> Result<Option<Cut>> {
-        match self {
-            Self::Line { blank } => one_line(lines, *blank),
-            Self::Quoted { delimiter } => delimited::cut_quoted(lines, *delimiter),
-            Self::Whole { done: true, .. } => Ok(None),
-            Self::Whole { named, done } => {
-                *done = true;
-                let empty = || Cut { line: 1, body: Ok(Vec::new()) };
-                Ok(text::cut_whole(lines)?.or_else(|| named.then(empty)))
-            }
-            Self::Block => text::cut_block(lines),
-            Self::RocBlock => text::cut_roc_block(lines),
-            Self::Pair(prompts) => writing_prompts::cut_pair(prompts, lines),
-            Self::Hanna(grouper) => grouper.next(lines),
-        }
-    }
-}
-
-/// The next line as a record. Blank lines are skipped unless `blank` is set.
-fn one_line(lines: &mut LineReader, blank: bool) -> Result<Option<Cut>> {
-    loop {
-        let body = match lines.next()? {
-            None => return Ok(None),
-            Some(Line::Broken(problem)) => Err(problem),
-            Some(Line::Text(bytes)) if !blank && is_blank(&bytes) => continue,
-            Some(Line::Text(bytes)) => Ok(bytes),
-        };
-        return Ok(Some(Cut { line: lines.number(), body }));
-    }
 }

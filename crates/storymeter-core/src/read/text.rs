@@ -1,8 +1,8 @@
 //! Reads plain text: whole files, blocks between blank lines, and the blocks of five lines in
 //! UNION's ROCStories files.
 
+use super::cutter::Cut;
 use super::lines::{Line, LineReader, is_blank};
-use super::raw::Cut;
 use crate::{Error, Place, Result, Story};
 
 /// The whole text, without blank lines at its beginning and its end; `None` if there is nothing

@@ -7,8 +7,8 @@ use super::fields::MAX_RATERS;
 use super::shown::quoted;
 use crate::{Error, Place, Ratings, Result, Story};
 
-/// The name of the only criterion.
-const CRITERION: &str = "human";
+/// The name of the only criterion of data that have one score per rater.
+pub(super) const CRITERION: &str = "human";
 
 /// Parses one line.
 pub(super) fn parse(line: &str, place: &Place) -> Result<Story> {

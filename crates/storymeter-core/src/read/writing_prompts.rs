@@ -9,8 +9,9 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use super::Format;
+use super::cutter::Cut;
 use super::lines::{Line, LineReader};
-use super::raw::{Cut, utf8};
+use super::raw::utf8;
 use super::source::Found;
 use crate::{Error, Place, Result, Story};
 

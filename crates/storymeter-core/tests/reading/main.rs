@@ -8,6 +8,7 @@ mod foreign_scores;
 mod hostile;
 mod ids;
 mod layouts;
+mod mags;
 mod names;
 #[cfg(feature = "parquet")]
 mod parquet_rows;

@@ -1,6 +1,8 @@
 //! What makes a story bad: error types that raters named (UNION Table 2 with section 3.1, and Table
 //! 7).
 
+use std::collections::BTreeMap;
+
 use storymeter_core::Key;
 use storymeter_stats::Coefficient;
 
@@ -9,25 +11,80 @@ use crate::error::Result;
 use crate::outcome::Gap;
 use crate::study::{ErrorCorrelation, ErrorShare, ErrorTypeShares, ErrorTypesRow, ErrorTypesTable};
 
-/// Table 7: a story has an error type if at least so many raters name it.
-const RATERS_NEEDED: usize = 3;
+/// How many raters must name an error type before a story has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RatersNeeded {
+    /// So many raters.
+    pub raters: usize,
+    /// Whether a majority is enough where there are few raters.
+    pub or_majority: bool,
+}
 
-/// The error type that each rater named for each story.
+impl RatersNeeded {
+    /// UNION's Table 7: three of seven raters.
+    pub const UNION: Self = Self { raters: 3, or_majority: false };
+
+    /// The number for a story that so many raters read.
+    pub fn of(self, raters: usize) -> usize {
+        if self.or_majority { self.raters.min(raters / 2 + 1) } else { self.raters }
+    }
+}
+
+/// What the raters of one story named.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NamedErrors {
+    /// How many raters there are.
+    pub raters: usize,
+    /// Types by position, in order, each with the number of raters who named it.
+    pub types: Vec<(usize, usize)>,
+}
+
+impl NamedErrors {
+    /// One entry per rater: a type by position; `None` where the rater found the story reasonable.
+    fn of_raters(named: &[Option<usize>]) -> Self {
+        let mut counts = BTreeMap::new();
+        named.iter().flatten().for_each(|&at| *counts.entry(at).or_insert(0) += 1);
+        Self { raters: named.len(), types: counts.into_iter().collect() }
+    }
+
+    fn naming(&self, error_type: usize) -> usize {
+        let found = self.types.binary_search_by_key(&error_type, |&(at, _)| at);
+        found.map_or(0, |at| self.types[at].1)
+    }
+}
+
+/// The error types that raters named for each story.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ErrorTypes {
     names: Vec<String>,
     /// How many of the names are specific. Those after them are "others", which have no set of
     /// their own and are not counted.
     specific: usize,
-    /// `[story][rater]`: a position in the names; `None` where the rater found the story
-    /// reasonable.
-    named: Vec<Vec<Option<usize>>>,
+    stories: Vec<NamedErrors>,
+    needed: RatersNeeded,
+}
+
+/// The stories on which metrics are compared with people: those with one error type, and those that
+/// all raters found reasonable.
+pub struct EvaluationSet {
+    /// The error type.
+    pub name: String,
+    /// The number of stories that have it.
+    pub own: usize,
+    /// All stories, by position.
+    pub members: Vec<usize>,
 }
 
 impl ErrorTypes {
     /// Types by name, of which the first so many are specific, and what each rater named.
     pub fn new(names: Vec<String>, specific: usize, named: Vec<Vec<Option<usize>>>) -> Self {
-        Self { names, specific, named }
+        let stories = named.iter().map(|story| NamedErrors::of_raters(story)).collect();
+        Self { names, specific, stories, needed: RatersNeeded::UNION }
+    }
+
+    /// Types by name, all of them specific, of which a rater may have named several.
+    pub fn of_counts(names: Vec<String>, stories: Vec<NamedErrors>, needed: RatersNeeded) -> Self {
+        Self { specific: names.len(), names, stories, needed }
     }
 
     /// The error types with a set of their own: position and name.
@@ -42,7 +99,7 @@ impl ErrorTypes {
     }
 
     fn raters_naming(&self, story: usize, error_type: usize) -> usize {
-        self.named[story].iter().filter(|named| **named == Some(error_type)).count()
+        self.stories[story].naming(error_type)
     }
 
     fn has(&self, story: usize, error_type: usize) -> bool {
@@ -50,21 +107,37 @@ impl ErrorTypes {
     }
 
     fn reasonable(&self, story: usize) -> bool {
-        self.named[story].iter().all(Option::is_none)
+        self.stories[story].types.iter().all(|&(_, raters)| raters == 0)
+    }
+
+    /// The number of stories that all raters found reasonable.
+    pub fn count_reasonable(&self) -> usize {
+        (0..self.stories.len()).filter(|&story| self.reasonable(story)).count()
+    }
+
+    /// The sets of the specific error types.
+    pub fn evaluation_sets(&self) -> Vec<EvaluationSet> {
+        let reasonable = self.count_reasonable();
+        let set = |(at, name): (usize, &str)| {
+            let members = self.evaluation_set(at);
+            EvaluationSet { name: name.to_owned(), own: members.len() - reasonable, members }
+        };
+        self.specific().map(set).collect()
     }
 
     /// The stories with an error type, and those that all raters found reasonable.
     pub fn evaluation_set(&self, error_type: usize) -> Vec<usize> {
         let belongs = |&story: &usize| {
-            self.reasonable(story) || self.raters_naming(story, error_type) >= RATERS_NEEDED
+            let needed = self.needed.of(self.stories[story].raters).max(1);
+            self.reasonable(story) || self.raters_naming(story, error_type) >= needed
         };
-        (0..self.named.len()).filter(belongs).collect()
+        (0..self.stories.len()).filter(belongs).collect()
     }
 
     /// Table 2: the share of unreasonable stories with each error type, how many types a story has,
     /// and whether types occur together. A story has a type here if one rater names it.
     pub fn shares(&self) -> Result<ErrorTypeShares> {
-        let all: Vec<usize> = (0..self.named.len()).collect();
+        let all: Vec<usize> = (0..self.stories.len()).collect();
         let unreasonable: Vec<usize> =
             all.iter().copied().filter(|&story| !self.reasonable(story)).collect();
         let n = unreasonable.len();
@@ -122,16 +195,16 @@ impl ErrorTypes {
         metrics: &[(Key, Vec<f64>)],
         human: &[f64],
     ) -> Result<ErrorTypesTable> {
-        let stories = self.named.len();
-        let reasonable = (0..stories).filter(|&story| self.reasonable(story)).count();
-        let mut sets = vec![("All".to_owned(), stories, (0..stories).collect::<Vec<_>>())];
-        for (at, name) in self.specific() {
-            let members = self.evaluation_set(at);
-            sets.push((name.to_owned(), members.len() - reasonable, members));
-        }
+        let stories = self.stories.len();
+        let all = EvaluationSet {
+            name: "All".to_owned(),
+            own: stories,
+            members: (0..stories).collect::<Vec<_>>(),
+        };
+        let sets: Vec<EvaluationSet> = std::iter::once(all).chain(self.evaluation_sets()).collect();
         let row = |(metric, scores): &(Key, Vec<f64>)| -> Result<ErrorTypesRow> {
             let (mut values, mut n) = (Vec::new(), Vec::new());
-            for (.., members) in &sets {
+            for EvaluationSet { members, .. } in &sets {
                 let pick = |values: &[f64]| members.iter().map(|&i| values[i]).collect::<Vec<_>>();
                 let found = associate(Coefficient::Pearson, &pick(scores), &pick(human))?;
                 values.push(found.value.map(|estimate| estimate.value));
@@ -141,10 +214,10 @@ impl ErrorTypes {
         };
         Ok(ErrorTypesTable {
             criterion: criterion.clone(),
-            reasonable,
-            raters_needed: RATERS_NEEDED,
+            reasonable: self.count_reasonable(),
+            raters_needed: self.needed.raters,
             rows: metrics.iter().map(row).collect::<Result<_>>()?,
-            sets: sets.into_iter().map(|(name, own, _)| (name, own)).collect(),
+            sets: sets.into_iter().map(|set| (set.name, set.own)).collect(),
         })
     }
 }
@@ -188,5 +261,31 @@ mod tests {
         assert_eq!(errors.evaluation_set(0), [0, 1]);
         assert_eq!(errors.evaluation_set(1), [0]);
         assert_eq!(errors.evaluation_set(2), [0, 4]);
+    }
+
+    #[test]
+    fn a_majority_is_enough_where_there_are_few_raters() {
+        let needed = |raters| RatersNeeded { raters: 3, or_majority: true }.of(raters);
+        assert_eq!([1, 2, 3, 4, 5, 7, 100].map(needed), [1, 2, 2, 3, 3, 3, 3]);
+        assert_eq!(RatersNeeded::UNION.of(2), 3);
+    }
+
+    #[test]
+    fn a_rater_may_name_several_types() {
+        let story =
+            |raters, types: &[(usize, usize)]| NamedErrors { raters, types: types.to_vec() };
+        let stories = vec![
+            story(3, &[(0, 3), (1, 2)]),
+            story(3, &[]),
+            story(3, &[(1, 1)]),
+            story(1, &[(1, 1)]),
+        ];
+        let names = ["Rept", "Conf"].map(String::from).to_vec();
+        let needed = RatersNeeded { raters: 3, or_majority: true };
+        let errors = ErrorTypes::of_counts(names, stories, needed);
+        let sets = errors.evaluation_sets();
+        assert_eq!((sets[0].own, &sets[0].members[..]), (1, &[0, 1][..]));
+        assert_eq!((sets[1].own, &sets[1].members[..]), (2, &[0, 1, 3][..]));
+        assert_eq!(errors.count_reasonable(), 1);
     }
 }

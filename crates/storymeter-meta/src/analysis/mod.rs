@@ -20,7 +20,7 @@ pub(crate) use agreements::{agreement_of, with_interval};
 pub(crate) use compare::compare_columns;
 pub(crate) use correlations::{Correlations, Found, Noise, SystemMeans, associate, gap_of};
 pub(crate) use degenerate::inspect;
-pub(crate) use error_types::ErrorTypes;
+pub(crate) use error_types::{ErrorTypes, EvaluationSet, NamedErrors, RatersNeeded};
 pub use pairwise::DuelOptions;
 pub(crate) use pairwise::{Duel, duels};
 pub use quality::DrawOptions;

@@ -370,7 +370,7 @@ pub fn p_value(p: f64) -> String {
 }
 
 /// A name, cut where it is very long.
-fn short(name: &str) -> String {
+pub(crate) fn short(name: &str) -> String {
     match name.char_indices().nth(LONGEST_NAME) {
         Some((end, _)) => format!("{}...", &name[..end]),
         None => name.to_owned(),

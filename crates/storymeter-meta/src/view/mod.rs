@@ -20,6 +20,7 @@ pub mod text;
 pub mod typeset;
 mod union;
 
+pub(crate) use conclusion::short;
 pub use conclusion::{Worded, conclusion, p_value, warnings};
 pub use names::{file_stem, unique_stems};
 pub use rankings::ballot_name;

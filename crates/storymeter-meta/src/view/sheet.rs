@@ -97,6 +97,10 @@ pub enum Subject {
     },
     /// Scores of metrics that were trained on other data.
     Drift,
+    /// Correlations on the stories of each generator.
+    InsideGenerators,
+    /// Correlations on several datasets.
+    AcrossDatasets,
     /// Whether a model edits bad stories.
     Edits,
     /// The stories that metrics misjudge most.

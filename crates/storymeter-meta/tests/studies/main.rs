@@ -2,9 +2,11 @@
 #![allow(missing_docs)]
 
 mod absent_cells;
+mod acts;
 mod correlate;
 mod folders;
 mod names;
+mod openmeva;
 mod scipy_systems;
 mod settings;
 mod support;

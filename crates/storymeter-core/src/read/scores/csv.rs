@@ -16,9 +16,10 @@ use std::path::Path;
 use super::table::{Cell, Table, check_names, contents, is_named};
 use super::{Lines, MAX_COLUMNS};
 use crate::read::Field as StoryField;
+use crate::read::cutter::Cut;
 use crate::read::delimited::{Dialect, cut_quoted, fields, names_of, wrong_width};
 use crate::read::lines::LineReader;
-use crate::read::raw::{Cut, utf8};
+use crate::read::raw::utf8;
 use crate::spreadsheet::unmarked;
 use crate::{Absence, Error, Place, Result, Value};
 
