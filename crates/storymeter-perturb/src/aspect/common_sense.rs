@@ -107,7 +107,10 @@ fn foreign_noun<'a>(
         .collect();
     (0..ATTEMPTS).find_map(|_| {
         let word = draw.pick(triples.things())?.as_str();
-        let fits = !near.contains(word)
+        // "Teeth", "clothes" and "riding" have no singular, or name no thing.
+        let countable = !word.ends_with('s') && !word.ends_with("ing") && noun::lemma(word) == word;
+        let fits = countable
+            && !near.contains(word)
             && !PERSONS.contains(&word)
             && sources.lexicon.is_keyword(word, PartOfSpeech::Noun)
             && !sources.lexicon.is_keyword(word, PartOfSpeech::Verb)
@@ -119,7 +122,8 @@ fn foreign_noun<'a>(
 /// Verbs that nearly everything can be the object of.
 #[rustfmt::skip]
 const ANYTHING: &[&str] = &[
-    "bring", "buy", "call", "carry", "clean", "find", "get", "give", "hear", "hit", "keep", "leave",
-    "like", "lose", "love", "make", "move", "need", "open", "pass", "pick", "put", "see", "sell",
-    "show", "shoot", "start", "steal", "take", "use", "want", "watch", "water",
+    "break", "bring", "buy", "call", "carry", "clean", "find", "get", "give", "hear", "hit", "hold",
+    "keep", "leave", "like", "lock", "lose", "love", "make", "move", "need", "open", "pass", "pick",
+    "put", "see", "sell", "shoot", "show", "start", "steal", "take", "throw", "use", "wash", "want",
+    "watch", "water", "win",
 ];
