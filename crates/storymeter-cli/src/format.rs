@@ -34,6 +34,11 @@ impl PrintFormat {
         }
     }
 
+    /// Whether the format is for people, and has room for headings.
+    pub fn is_for_people(self) -> bool {
+        self.reader() == Reader::Person
+    }
+
     /// The sheets as tables for people, one below the other; `None` for the formats of programs.
     pub fn tables(self, sheets: &[&Sheet], emphasis: Emphasis) -> Option<String> {
         let parts: Vec<String> = match self {

@@ -3,14 +3,14 @@
 //! - `because`, `so`: what stands before and after the word changes places. "She cried because she
 //!   fell" becomes "She fell because she cried".
 //! - `because of`: becomes "leading to" or "resulting in".
-//! - `word`: "the reason for" and "the result of" are exchanged, and "caused" becomes "resulted
-//!   from".
+//! - `caused`: becomes "resulted from".
 //!
 //! The first rule that applies is used, at a random place. The released code looks only at the last
 //! such word of a clause, repeats clauses and loses words; here both sides must be whole clauses,
 //! so that the twin is a grammatical sentence with the wrong logic. Where "so" says what something
-//! is good for ("He saved so he could buy a car"), nothing is exchanged. Phrases such as "as a
-//! result" stay, because "as a cause" is not wrong logic but no English.
+//! is good for ("He saved so he could buy a car"), nothing is exchanged, nor where a clause tells a
+//! feeling or an opinion, which may be cause and effect alike. That code also exchanges "reason" and
+//! "result"; they stay here, because "as a cause" is not wrong logic but no English.
 
 use std::ops::Range;
 
@@ -21,7 +21,6 @@ use super::Plan;
 use super::passage::{Passage, Words};
 use crate::draft::Change;
 use crate::draw::Draw;
-use crate::style::match_case;
 
 pub fn plan(passage: &Passage<'_>, draw: &mut Draw) -> Option<Plan> {
     let mut swaps = Vec::new();
@@ -38,7 +37,7 @@ pub fn plan(passage: &Passage<'_>, draw: &mut Draw) -> Option<Plan> {
     }
     let mut others = phrases(passage, draw);
     if others.is_empty() {
-        others = single_words(passage, draw);
+        others = single_words(passage);
     }
     (!others.is_empty()).then(|| others.swap_remove(draw.below(others.len())))
 }
@@ -62,7 +61,12 @@ fn sides(words: &Words<'_>, at: usize) -> Option<(&'static str, Range<usize>, Ra
     let first_verb = (at + 1..end)
         .find(|&i| matches!(words.tag(i), Some(Tag::Vbd | Tag::Vbz | Tag::Vbp | Tag::Md)))?;
     let (left, right) = (start..before, at + 1..end);
-    if rule == "because" && (is_mood(words, left.clone()) || is_mood(words, right.clone())) {
+    let opinion = |range: &Range<usize>| range.clone().any(|at| words.is(at, OPINIONS));
+    let mood = is_mood(words, left.clone())
+        || rule == "because" && is_mood(words, right.clone())
+        || opinion(&left)
+        || opinion(&right);
+    if mood {
         return None;
     }
     // "He went in, so they laughed" may as well be "They laughed, so he went in".
@@ -142,6 +146,13 @@ const MOODS: &[&str] = &[
     "embarrassed", "enjoyed", "excited", "frustrated", "glad", "happy", "hated", "liked", "looked",
     "loved", "mad", "nervous", "proud", "sad", "scared", "stressed", "surprised", "uncomfortable",
     "upset", "worried",
+];
+
+/// What somebody thinks of something may be its cause and its effect.
+#[rustfmt::skip]
+const OPINIONS: &[&str] = &[
+    "best", "better", "believe", "favorite", "favourite", "good", "great", "know", "knew", "nice",
+    "pleased", "stable", "think", "thought", "worse", "worst", "wrong",
 ];
 
 #[rustfmt::skip]
@@ -233,47 +244,27 @@ fn phrases(passage: &Passage<'_>, draw: &mut Draw) -> Vec<Plan> {
     plans
 }
 
-fn single_words(passage: &Passage<'_>, draw: &mut Draw) -> Vec<Plan> {
+fn single_words(passage: &Passage<'_>) -> Vec<Plan> {
     let mut plans = Vec::new();
     for sentence in passage.open() {
         let words = passage.tokens(sentence);
-        for at in 0..words.len() {
-            let (Some(tag), word) = (words.tag(at), words.word(at)) else { continue };
-            let named = words.is_before(at, &["the", "a", "another", "main", "only", "real"]);
-            let choices: &[&str] = match (words.lower(at).as_ref(), tag) {
-                ("reason", Tag::Nn) if named && words.is(at + 1, &["for", "why", "was", "is"]) => {
-                    &["result", "consequence"]
-                }
-                ("cause", Tag::Nn) if named && words.is(at + 1, &["of", "was", "is"]) => {
-                    &["result", "consequence"]
-                }
-                ("result" | "consequence" | "effect", Tag::Nn)
-                    if words.is_before(at, &["the"]) && words.is(at + 1, &["of", "was", "is"]) =>
-                {
-                    &["cause", "reason"]
-                }
-                ("cause" | "causes" | "caused" | "causing", tag) if tag.is_verb() => {
-                    let form = VerbForm::from_penn(tag.as_str()).unwrap_or(VerbForm::Base);
-                    // "Caused by" has the cause after the verb already, and "caused it to fall" is
-                    // another construction.
-                    let another = (at + 1..words.len()).any(|i| {
-                        words.is(i, &["by"])
-                            || words.tag(i).is_some_and(|tag| tag.is_verb() || tag == Tag::To)
-                    });
-                    if another || words.tag(at + 1) == Some(Tag::Prp) {
-                        continue;
-                    }
-                    let after = format!("{} from", verb::inflect("result", form));
-                    let span = words.span(at);
-                    plans.push(Plan::new("word", vec![Change { sentence, span, after }]));
-                    continue;
-                }
-                _ => continue,
+        for at in 1..words.len() {
+            let Some(form) = words.tag(at).and_then(|tag| VerbForm::from_penn(tag.as_str())) else {
+                continue;
             };
-            let other = choices[draw.below(choices.len())];
+            // "Caused by" has the cause after the verb already, and "caused it to fall" is another
+            // construction.
+            let another = words.tag(at + 1) == Some(Tag::Prp)
+                || (at + 1..words.len()).any(|i| {
+                    words.is(i, &["by"])
+                        || words.tag(i).is_some_and(|tag| tag.is_verb() || tag == Tag::To)
+                });
+            if another || !words.is(at, &["cause", "causes", "caused", "causing"]) {
+                continue;
+            }
+            let after = format!("{} from", verb::inflect("result", form));
             let span = words.span(at);
-            let after = match_case(other, word);
-            plans.push(Plan::new("word", vec![Change { sentence, span, after }]));
+            plans.push(Plan::new("caused", vec![Change { sentence, span, after }]));
         }
     }
     plans

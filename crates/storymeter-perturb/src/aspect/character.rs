@@ -254,11 +254,15 @@ fn thing_after(words: &Words<'_>, start: usize) -> Option<Range<usize>> {
         at += 1;
     }
     let head = at.checked_sub(1)?;
-    let is_thing = !words.is(head, PERSONS) && !words.is(head, NO_THINGS);
+    let lower = words.lower(head);
+    let is_person = words.is(head, PERSONS)
+        || ["ist", "ian", "man", "men", "woman"].iter().any(|ending| lower.ends_with(ending));
+    let is_thing = !is_person && !words.is(head, NO_THINGS);
     (at > nouns && is_thing).then_some(start..at)
 }
 
-/// Verbs that say what somebody is, has, thinks or says, or that help another verb.
+/// Verbs that say what somebody is, has, thinks or says, or that help another verb, and verbs of
+/// which a thing may well be the subject ("hit").
 #[rustfmt::skip]
 const NO_DEEDS: &[&str] = &[
     "was", "were", "is", "are", "had", "has", "did", "does", "became", "becomes", "seemed",
@@ -267,7 +271,10 @@ const NO_DEEDS: &[&str] = &[
     "realized", "realised", "hoped", "wished", "waited", "slept", "turned", "went", "goes",
     "came", "comes", "took", "takes", "spent", "spends", "lived", "lives", "weighed", "cost",
     "lasted", "walked", "meant", "worked", "asked", "let", "made", "makes", "gave", "gives", "'s",
-    "'d", "kept", "joined",
+    "'d", "kept", "joined", "hit", "hurt", "struck", "surprised", "scared", "helped", "followed",
+    "visited", "met", "saw", "called", "hugged", "kissed", "missed", "caught", "reached",
+    "entered", "passed", "touched", "impressed", "excited", "bothered", "annoyed", "killed",
+    "woke", "changed",
 ];
 
 /// Nouns for persons and animals, which can act themselves.

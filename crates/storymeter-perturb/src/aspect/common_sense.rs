@@ -67,7 +67,13 @@ fn connected_verb<'a>(words: &Words<'a>, at: usize, triples: &Triples) -> Option
     let is_part = words.tag(at + 1).is_some_and(Tag::is_noun)
         || words.tag_before(at).is_some_and(Tag::is_noun)
         || matches!(words.word(at + 1), "-" | "'s" | "’s");
-    if !matches!(words.tag(at), Some(Tag::Nn | Tag::Nns)) || is_part {
+    // "Drank water" has no article, and "drank hospital" is no English.
+    let counted = matches!(words.tag_before(at), Some(Tag::Dt | Tag::Prps))
+        || words.tag(at) == Some(Tag::Nns)
+        || words.tag_before(at) == Some(Tag::Jj)
+            && at > 1
+            && matches!(words.tag(at - 2), Some(Tag::Dt | Tag::Prps));
+    if !matches!(words.tag(at), Some(Tag::Nn | Tag::Nns)) || is_part || !counted {
         return None;
     }
     let verb_at = |place: usize| {
@@ -85,9 +91,9 @@ fn connected_verb<'a>(words: &Words<'a>, at: usize, triples: &Triples) -> Option
     let before = (0..at)
         .rev()
         .find(|&i| !matches!(words.tag(i), Some(Tag::Dt | Tag::Prps | Tag::Jj | Tag::Cd)));
-    let takes_anything = |verb: &&str| !ANYTHING.contains(verb);
-    let object = before.and_then(verb_at).filter(connected).filter(takes_anything);
-    subject.or(object)
+    let is_choosy = |verb: &&str| CHOOSY.contains(verb);
+    let object = before.and_then(verb_at).filter(connected).filter(is_choosy);
+    subject.filter(|verb| !UNDEMANDING.contains(verb)).or(object)
 }
 
 /// A noun of the table that no fact connects with the noun or the verb, directly or by one other
@@ -108,7 +114,10 @@ fn foreign_noun<'a>(
     (0..ATTEMPTS).find_map(|_| {
         let word = draw.pick(triples.things())?.as_str();
         // "Teeth", "clothes" and "riding" have no singular, or name no thing.
-        let countable = !word.ends_with('s') && !word.ends_with("ing") && noun::lemma(word) == word;
+        let countable = !word.ends_with('s')
+            && !word.ends_with("ing")
+            && noun::lemma(word) == word
+            && !UNCOUNTED.contains(&word);
         let fits = countable
             && !near.contains(word)
             && !PERSONS.contains(&word)
@@ -119,11 +128,21 @@ fn foreign_noun<'a>(
     })
 }
 
-/// Verbs that nearly everything can be the object of.
+/// Verbs that few things can be the object of.
 #[rustfmt::skip]
-const ANYTHING: &[&str] = &[
-    "break", "bring", "buy", "call", "carry", "clean", "find", "get", "give", "hear", "hit", "hold",
-    "keep", "leave", "like", "lock", "lose", "love", "make", "move", "need", "open", "pass", "pick",
-    "put", "see", "sell", "shoot", "show", "start", "steal", "take", "throw", "use", "wash", "want",
-    "watch", "water", "win",
+const CHOOSY: &[&str] = &[
+    "bake", "bite", "chew", "cook", "drink", "eat", "feed", "fly", "hire", "kick", "kiss", "knit",
+    "marry", "mow", "pet", "plant", "read", "ride", "sew", "sing", "smoke", "swallow", "type",
+    "wear", "write",
 ];
+
+/// Verbs that nearly everything can be the subject of.
+#[rustfmt::skip]
+const UNDEMANDING: &[&str] = &[
+    "arrive", "be", "begin", "break", "burn", "close", "come", "cost", "end", "fall", "get", "go",
+    "grow", "have", "help", "hit", "hurt", "leave", "look", "make", "move", "need", "open", "play",
+    "seem", "start", "stay", "stop", "turn", "win", "work",
+];
+
+/// Nouns that have no plural, or that name no thing.
+const UNCOUNTED: &[&str] = &["food", "fun", "money", "music", "news", "paint", "rain", "work"];

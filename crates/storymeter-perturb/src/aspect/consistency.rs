@@ -9,12 +9,12 @@
 //! quarter for opposites); of negations, first one that is there, else a new one. The rules of
 //! negation are those of [`crate::negation`].
 //!
-//! The story must contradict what is reversed, so only such sentences count whose verb or objects
-//! come up again later, to which the next sentence refers with "it" or "them", or in which another
-//! deed follows ("did not load the truck and moved downtown"). Only the main verb is negated, and
-//! not where a negation would concern an amount ("did not spend a lot") or nothing in particular
-//! ("did not have to call"). Of adjectives, only those that say how somebody or something is ("She
-//! was happy") become their opposites.
+//! The story must contradict what is reversed. A sentence is negated only where another deed follows
+//! ("did not load the truck and moved downtown"), where the same is done or undone later, or where
+//! its object is new and the story goes on with it ("did not buy a lamp. She plugged it in"). Only
+//! the main verb is negated, and not where a negation would concern an amount ("did not spend a
+//! lot"). Of adjectives, only those of the last sentence become their opposites that say how it all
+//! ended ("She was happy").
 
 use std::ops::Range;
 
@@ -66,21 +66,47 @@ fn negations(passage: &Passage<'_>, draw: &mut Draw) -> Option<Plan> {
     Some(Plan::new(rule, vec![change]))
 }
 
-/// Whether the story depends on what the verb at a place says.
+/// Whether the story depends on what the verb at a place says: another deed follows it in the same
+/// sentence, the same is done or undone later, or it brings something into the story that is there
+/// later.
 fn is_needed_later(passage: &Passage<'_>, sentence: usize, verb: usize) -> bool {
     let words = passage.tokens(sentence);
+    let main = (verb..words.len())
+        .find(|&at| words.keyword(at).is_some_and(|keyword| keyword.pos == PartOfSpeech::Verb));
+    let Some(main) = main.filter(|&main| main <= verb + 2) else { return false };
+    if words.is(main, HARMLESS) {
+        return false;
+    }
     let later = sentence + 1..passage.len();
-    let comes_up = (verb..words.len())
-        .filter(|&at| words.tag(at).is_some_and(|tag| tag.is_verb() || tag.is_noun()))
-        .filter_map(|at| words.keyword(at))
-        .any(|keyword| passage.mentions(later.clone(), keyword));
-    let next = passage.tokens(sentence + 1);
-    let referred_to = (0..next.len()).any(|at| next.is(at, &["it", "them", "this"]));
-    let another_deed = (verb + 1..words.len()).any(|at| {
+    let again = words.keyword(main).is_some_and(|verb| passage.mentions(later.clone(), verb));
+    let another_deed = (main + 1..words.len()).any(|at| {
         words.is(at, &["and"]) && matches!(words.tag(at + 1), Some(Tag::Vbd | Tag::Vbz | Tag::Vbp))
     });
-    comes_up || referred_to || another_deed
+    again || another_deed || brings_something(passage, sentence, main)
 }
+
+/// Whether the object of a verb is new ("a lamp", "two tickets") and the story goes on with it.
+fn brings_something(passage: &Passage<'_>, sentence: usize, verb: usize) -> bool {
+    let words = passage.tokens(sentence);
+    let is_new = words.is(verb + 1, &["a", "an", "some"]) || words.tag(verb + 1) == Some(Tag::Cd);
+    let noun = (verb + 2..words.len())
+        .take_while(|&at| matches!(words.tag(at), Some(Tag::Jj | Tag::Nn | Tag::Nns)))
+        .filter(|&at| !matches!(words.tag(at), Some(Tag::Jj)))
+        .last();
+    let Some(noun) = noun.filter(|_| is_new) else { return false };
+    let comes_up =
+        words.keyword(noun).is_some_and(|noun| passage.mentions(sentence + 1..passage.len(), noun));
+    let next = passage.tokens(sentence + 1);
+    comes_up || (0..next.len()).any(|at| next.is(at, &["it", "them"]))
+}
+
+/// Verbs that may as well be negated, because nothing follows from them for certain.
+#[rustfmt::skip]
+const HARMLESS: &[&str] = &[
+    "agreed", "asked", "asks", "begged", "decided", "enjoyed", "expected", "fibbed", "hoped",
+    "learned", "liked", "loved", "needed", "offered", "planned", "played", "started", "thought",
+    "tried", "wanted", "wants", "wished", "worked",
+];
 
 /// The first verb with a tense, if it belongs to the main clause of a statement.
 fn main_verb(words: &Words<'_>) -> Option<usize> {
@@ -117,7 +143,8 @@ const POLAR: &[&str] = &[
     "than", "much", "longer", "almost", "so", "suddenly", "luckily", "fortunately",
     "unfortunately", "eventually", "instead", "again", "sadly", "lot", "lots", "all",
     "everything", "everyone", "many", "most", "more", "very", "well", "really", "every", "each",
-    "few", "hard", "whole", "entire", "both",
+    "few", "hard", "whole", "entire", "both", "everywhere", "bit", "must", "might", "may",
+    "should", "would", "first",
 ];
 
 /// Words that open a clause other than the main one.
@@ -130,7 +157,7 @@ const SUBORDINATE: &[&str] = &[
 
 fn opposites(passage: &Passage<'_>, draw: &mut Draw, sources: &Sources<'_>) -> Option<Plan> {
     let mut found: Vec<(bool, Change)> = Vec::new();
-    for sentence in passage.open() {
+    for sentence in passage.open().rev().take(1) {
         let words = passage.tokens(sentence);
         for at in 0..words.len() {
             if let Some(opposite) = opposite(&words, at, sources) {

@@ -8,13 +8,14 @@
 //! and verb by any word with the same tag, and takes any sentence. That leaves stories which still
 //! make sense, or only wrong grammar. Here only nouns with a meaning of their own change, and the
 //! foreign sentence has at least three keywords, two of them such nouns, none of which is in the
-//! story. Names stay, because they tell who acts.
+//! story, and does not begin with a pronoun that could mean somebody of the story. Names stay, because they tell who acts.
 
 use storymeter_core::Story;
 use storymeter_text::tagger::Tag;
 
 use super::consistency::with_article;
 use super::passage::{Passage, Words};
+use super::pronoun::{Group, pronoun};
 use super::{Plan, Sources};
 use crate::draft::Change;
 use crate::draw::Draw;
@@ -102,6 +103,12 @@ fn is_foreign(passage: &Passage<'_>, sentence: &str, sources: &Sources<'_>) -> b
         Story { sentences: std::iter::once(0..sentence.len()).collect(), ..Story::from(sentence) };
     let foreign = Passage::new(&story, sources.tagger, sources.lexicon);
     let words = foreign.tokens(0);
+    // "He" would be somebody of the story.
+    if let Some((group, _)) = pronoun(&words, 0)
+        && has_pronoun(passage, group)
+    {
+        return false;
+    }
     let (mut keywords, mut nouns) = (0, 0);
     for at in 0..words.len() {
         let Some(keyword) = words.keyword(at) else { continue };
@@ -114,11 +121,18 @@ fn is_foreign(passage: &Passage<'_>, sentence: &str, sources: &Sources<'_>) -> b
     keywords >= FEWEST_KEYWORDS.0 && nouns >= FEWEST_KEYWORDS.1
 }
 
+fn has_pronoun(passage: &Passage<'_>, group: Group) -> bool {
+    (0..passage.len()).any(|sentence| {
+        let words = passage.tokens(sentence);
+        (0..words.len()).any(|at| pronoun(&words, at).is_some_and(|(own, _)| own == group))
+    })
+}
+
 /// Nouns that fit into nearly every story.
 #[rustfmt::skip]
 const LIGHT: &[&str] = &[
     "afternoon", "bit", "boy", "child", "city", "couple", "day", "end", "evening", "everything",
-    "family", "friend", "fun", "girl", "group", "guy", "home", "hour", "house", "idea", "job",
+    "family", "food", "friend", "fun", "game", "girl", "group", "guy", "home", "hour", "house", "idea", "job",
     "kid", "kind", "life", "lot", "man", "mind", "minute", "moment", "money", "month", "morning",
     "night", "number", "one", "order", "part", "people", "person", "place", "problem", "reason",
     "room", "rest", "school", "second", "side", "thing", "time", "today", "town", "trip", "way",

@@ -1,16 +1,16 @@
 //! Time: the order of time is broken.
 //!
 //! - `then`: a sentence that begins with "then" changes places with the sentence before it, and
-//!   "then" stays between them, if it takes up something that the other sentence told.
+//!   "then" stays between them, if it takes up the other with "it" or "them".
 //! - `word`: a word of time becomes one of another time. "Two weeks later" becomes "two weeks
 //!   earlier", "minutes" become "years", "always" becomes "never", "after" becomes "before".
 //!
 //! Each rule is tried first with probability one half. The classes are those of the released code,
 //! of which two are misspelt and never found, with "earlier" and "afterwards" added; words that have
 //! other meanings too ("second", "once", "when", "past") are changed only where they speak of time.
-//! That code changes all of them at once; here one is enough. "After" changes only where the story
-//! told before what it is after, and "always" only where the story comes back to it, because
-//! otherwise the twin is as plausible as the story.
+//! That code changes all of them at once; here one is enough. "After" changes only before long
+//! efforts, and "always" only where the story comes back to it, because otherwise the twin is as
+//! plausible as the story.
 
 use storymeter_text::Span;
 use storymeter_text::tagger::Tag;
@@ -50,10 +50,7 @@ fn then(passage: &Passage<'_>) -> Option<Plan> {
             matches!(words.word(at), "\"" | "“" | "'" | "‘" | "``")
                 || words.is(at, &["but", "and", "so", "then", "however", "finally", "because"])
         };
-        let takes_up = (after_then..words.len()).any(|at| {
-            let known = words.keyword(at).is_some_and(|k| passage.mentions(earlier..sentence, k));
-            known || words.is(at, &["it", "them", "again", "too"])
-        });
+        let takes_up = (after_then..words.len()).any(|at| words.is(at, &["it", "them"]));
         let speaks = (0..words.len()).any(|at| words.is(at, &["said", "told", "asked"]));
         if leans(&lead, 0) || leans(&words, after_then) || !takes_up || speaks {
             continue;
@@ -106,7 +103,7 @@ fn other_time(
     // "A few years later" becomes "a few years earlier", and that is enough.
     let is_measured = !words.is(at + 1, &["later", "earlier", "afterwards", "before", "after"])
         && (words.tag_before(at) == Some(Tag::Cd)
-            || words.is_before(at, &["a", "an", "few", "several", "many", "for", "half"])
+            || words.is_before(at, &["a", "an", "few", "several", "many", "half"])
             || words.is_before(at, &["of"]) && at > 1 && words.is(at - 2, &["couple"])
             || words.is(at + 1, &["ago"]))
         && !words.is(at + 1, &["-", "old", "of"]);
@@ -121,13 +118,18 @@ fn other_time(
         "always" | "often" | "usually" | "frequently" if is_habit(passage, sentence, at) => {
             one(&["never"])
         }
-        "never" if is_habit(passage, sentence, at) => one(&["always"]),
+        "never"
+            if is_habit(passage, sentence, at)
+                && (at..words.len()).any(|i| words.is(i, &["again", "back"])) =>
+        {
+            one(&["always"])
+        }
         "later" if is_later(words, at) => one(&["earlier"]),
         "earlier" if words.tag_before(at).is_some_and(|tag| tag == Tag::Nns || tag == Tag::Nn) => {
             one(&["later"])
         }
-        "afterwards" | "afterward" => one(&["beforehand"]),
-        "after" if is_after(passage, sentence, at) => one(&["before"]),
+        "afterwards" | "afterward" if at == 0 => one(&["beforehand"]),
+        "after" if is_after_efforts(words, at) => one(&["before"]),
         "past" if tag == Tag::Nn && words.is_before(at, &["the"]) => one(&["future"]),
         "future" if tag == Tag::Nn && words.is_before(at, &["the"]) => one(&["past"]),
         _ => None,
@@ -158,52 +160,9 @@ fn is_habit(passage: &Passage<'_>, sentence: usize, at: usize) -> bool {
     stands_well && comes_back
 }
 
-/// Whether "after" follows on something that the story told before, or on long efforts: not "after
-/// work" and not "ran after".
-fn is_after(passage: &Passage<'_>, sentence: usize, at: usize) -> bool {
-    let words = passage.tokens(sentence);
-    let effort = words.is(at + 1, &["years", "weeks", "months", "hours", "days"])
-        && words.is(at + 2, &["of"])
-        || words.is(at + 1, &["much"]);
-    let end = (at + 1..words.len()).find(|&i| words.is_mark(i)).unwrap_or(words.len());
-    let told = (at + 1..end.min(at + 5))
-        .any(|i| words.keyword(i).is_some_and(|keyword| passage.mentions(0..sentence, keyword)));
-    // Motion and care: "ran after him", "looked after her".
-    let follows_a_verb = words.tag_before(at).is_some_and(Tag::is_verb);
-    (effort || told)
-        && !follows_a_verb
-        && !is_duration(&words, at + 1)
-        && !words.is_mark(at + 1)
-        && !(at + 1..end).any(|i| words.is(i, PARTS_OF_THE_DAY))
-        && !words.is_before(at, &["out", "day", "time", "right", "soon", "one", "year", "night"])
-}
-
-/// What comes before and after everything.
-const PARTS_OF_THE_DAY: &[&str] = &[
-    "all",
-    "work",
-    "school",
-    "church",
-    "lunch",
-    "dinner",
-    "breakfast",
-    "appointment",
-    "class",
-    "practice",
-    "bed",
-    "it",
-    "that",
-    "this",
-];
-
-/// Whether a stretch such as "a few minutes" begins at a place. Nobody says "before a few minutes".
-fn is_duration(words: &Words<'_>, from: usize) -> bool {
-    let unit = |at: usize| {
-        words.is(at, &["second", "seconds", "minute", "minutes", "hour", "hours", "day", "days"])
-            || words.is(at, &["week", "weeks", "month", "months", "year", "years", "while"])
-            || words.is(at, &["mile", "miles", "bit"])
-    };
-    let counted = words.is(from, &["a", "an", "some", "several", "many", "about", "only", "just"])
-        || words.tag(from) == Some(Tag::Cd);
-    counted && (from..from + 5).any(unit)
+/// Whether "after" follows on long efforts: "after years of trying". "After work" and "after the
+/// game" may as well be before.
+fn is_after_efforts(words: &Words<'_>, at: usize) -> bool {
+    words.is(at + 1, &["years", "weeks", "months", "hours", "days"]) && words.is(at + 2, &["of"])
+        || words.is(at + 1, &["many", "several", "much"]) && words.tag(at + 2) == Some(Tag::Nns)
 }

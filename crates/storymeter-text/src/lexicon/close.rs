@@ -36,11 +36,11 @@ const MOST_OF_A_VARIANT: usize = 2;
 static KEPT: [&[&str]; 4] = [
     &[
         "aid", "animal", "beast", "black", "bulk", "castle", "chance", "choice", "clump", "colony",
-        "complex", "consequence", "creature", "dealer", "decision", "district", "effect", "effort",
+        "commission", "complex", "consequence", "creature", "dealer", "decision", "district", "effect", "effort",
         "examination", "faith", "finding", "fortune", "glance", "globe", "hurry", "idea", "lack",
         "leaf", "level", "lid", "lord", "luck", "miss", "percent", "percentage", "petition", "plan",
         "procedure", "process", "program", "project", "promotion", "purpose", "range", "reach",
-        "request", "respect", "rest", "result", "roar", "test", "trial", "try", "tune", "unity",
+        "request", "respect", "rest", "result", "roar", "sweat", "test", "trial", "try", "tune", "unity",
         "use", "war",
     ],
     &[
@@ -55,11 +55,11 @@ static KEPT: [&[&str]; 4] = [
     ],
     &[
         "absorbed", "average", "big", "cross", "elderly", "entire", "extra", "financial",
-        "huge", "individual", "key", "mixed", "red", "religious", "single", "total", "wide",
+        "huge", "individual", "key", "main", "mixed", "red", "religious", "single", "total", "wide",
     ],
     &[
         "deeply", "exclusively", "ill", "immensely", "later", "nearly", "north", "perfectly",
-        "poorly", "soon", "strictly", "sure",
+        "poorly", "pretty", "soon", "strictly", "sure",
     ],
 ];
 

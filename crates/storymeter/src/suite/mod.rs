@@ -2,9 +2,10 @@
 //!
 //! A [`SuiteMaker`] makes pairs of stories and twins that differ in one
 //! [`Aspect`](storymeter_core::Aspect), and writes them to a folder. [`Suite::read`] reads such a
-//! folder, or one in OpenMEVA's own layout. [`Suite::score`] scores its texts with any metrics, or
-//! [`Suite::join`] takes scores of other programs, and [`TextScores::analyse`] says what each metric
-//! sees.
+//! folder, and [`OpenMeva::find`] one in OpenMEVA's own layout. [`Suite::score`] scores the texts
+//! with any metrics, or [`Suite::join`] takes scores of other programs, and [`TextScores::analyse`]
+//! says what each metric sees. [`human_tasks`] compares metrics with people, for OpenMEVA's rated
+//! stories.
 //!
 //! ```
 //! # let dir = tempfile::tempdir()?;
@@ -35,12 +36,14 @@
 
 mod make;
 mod manifest;
+mod openmeva;
 mod pair;
 mod read;
 mod run;
 
 pub use make::{MadeSuite, PendingSuite, SuiteMaker};
 pub use manifest::{AspectCount, LeftOutAspect, Manifest};
+pub use openmeva::{NamedSuite, OpenMeva, RatedScores, human_tasks};
 pub use pair::Pair;
 pub use read::{Suite, SuiteAspect, SuiteText};
 pub use run::TextScores;

@@ -50,14 +50,10 @@ impl Suite {
     /// # Errors
     /// Where a metric fails, or needs something that the texts lack, such as a reference.
     pub fn score(&self, scorer: &ReadyScorer, progress: &Progress) -> Result<TextScores> {
-        let row = |text: &super::SuiteText| {
+        // Rows are told apart by their number. Ids of texts are unique only within an aspect.
+        let row = |(at, text): (usize, &super::SuiteText)| {
             let story = &text.story;
-            let mut row = json!({
-                "id": story.id,
-                "system": text.system(),
-                "item": story.item(),
-                "story": story.text,
-            });
+            let mut row = json!({ "id": at.to_string(), "story": story.text });
             if let Some(prompt) = &story.prompt {
                 row["prompt"] = json!(prompt);
             }
@@ -66,7 +62,7 @@ impl Suite {
             }
             row
         };
-        let rows = TextRows(self.texts.iter().map(row).collect());
+        let rows = TextRows(self.texts.iter().enumerate().map(row).collect());
         let options = ReadOptions { allow_empty: true, ..ReadOptions::default() };
         let inputs = Inputs::rows(Arc::new(rows), options);
         let mut values: Vec<Vec<Value>> = vec![Vec::new(); scorer.metrics().columns().len()];

@@ -3,6 +3,7 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use anyhow::bail;
 use clap::Args;
 use storymeter::core::{Aspect, file};
 use storymeter::meta::view::text::{self, Emphasis};
@@ -37,18 +38,19 @@ use crate::side_by_side;
 Examples:
   storymeter suite make stories.jsonl -o suite
   storymeter suite make stories.jsonl --aspects typo,contraction --show 3 -o suite
-  storymeter suite make stories.jsonl --triples conceptnet.csv --paraphrases mine.tsv -o suite")]
+  storymeter suite make stories.jsonl --triples conceptnet.txt --paraphrases mine.tsv -o suite")]
 pub struct MakeArgs {
     #[command(flatten)]
     input: InputArgs,
-    /// The aspects, separated by commas. The default is all
+    /// The aspects, separated by commas: typo,common-sense. The default is all
     #[arg(long, value_name = "ASPECT", value_delimiter = ',', value_parser = aspect)]
     aspects: Vec<Aspect>,
     /// Sentences in other words: JSON {sentence: paraphrase}, JSONL with the fields sentence and
     /// paraphrase, or lines of a sentence, a tab and its paraphrase
     #[arg(long, value_name = "FILE")]
     paraphrases: Option<PathBuf>,
-    /// Facts about the world, such as those of ConceptNet: lines of head|||relation|||tail
+    /// Facts about the world, such as those of ConceptNet: lines of head|||relation|||tail, or with
+    /// tabs or commas instead, or of ConceptNet's own dump
     #[arg(long, value_name = "FILE")]
     triples: Option<PathBuf>,
     /// The stories from which foreign words and sentences are taken: a file in any input format, or
@@ -97,6 +99,7 @@ pub fn run(args: &MakeArgs, common: &Common) -> anyhow::Result<Outcome> {
     if let Some(path) = &args.triples {
         maker.read_triples(path)?;
     }
+    check_tables(args, &maker)?;
     let inputs = args.input.inputs(args.input.read.options());
     let inputs = if args.donors.is_none() { inputs.repeatable()? } else { inputs };
     let bar = progress::Shown::new(common);
@@ -123,4 +126,23 @@ pub fn run(args: &MakeArgs, common: &Common) -> anyhow::Result<Outcome> {
     }
     printed?;
     Ok(Outcome::Done)
+}
+
+/// Checks that aspects that were named have their tables, and that tables have an aspect.
+fn check_tables(args: &MakeArgs, maker: &SuiteMaker) -> anyhow::Result<()> {
+    let paraphrased = [Aspect::SemanticRepetition, Aspect::Paraphrase];
+    for (option, given, readers) in [
+        ("--paraphrases", args.paraphrases.is_some(), &paraphrased[..]),
+        ("--triples", args.triples.is_some(), &[Aspect::CommonSense][..]),
+    ] {
+        if let Some(aspect) = readers.iter().find(|aspect| args.aspects.contains(aspect))
+            && !given
+        {
+            bail!("--aspects {aspect}: the aspect needs a table; name it with {option} FILE");
+        }
+        if given && !readers.iter().any(|aspect| maker.aspects.contains(aspect)) {
+            bail!("{option}: none of the aspects reads this table");
+        }
+    }
+    Ok(())
 }

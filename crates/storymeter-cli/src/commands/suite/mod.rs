@@ -1,6 +1,7 @@
 //! `storymeter suite`: what a metric sees, and what disturbs it.
 
 mod make;
+mod openmeva;
 mod run;
 
 use clap::{Args, Subcommand};
@@ -45,7 +46,7 @@ impl SuiteArgs {
 
 /// Reads the name of an aspect.
 fn aspect(name: &str) -> Result<Aspect, storymeter::core::Error> {
-    name.trim().parse()
+    name.trim().to_lowercase().parse()
 }
 
 /// The aspects that were typed, in the usual order, or all.
