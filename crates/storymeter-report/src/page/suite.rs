@@ -16,6 +16,8 @@ use crate::svg::escape;
 const MOST_SENTENCES: usize = 6;
 /// With more warnings, they fold.
 const MOST_WARNINGS: usize = 4;
+/// The most characters of the title of a table, which has the name of its metric.
+const LONGEST_TITLE: usize = 120;
 /// The most characters of a name at the top of the page.
 const LONGEST_NAME: usize = 30;
 
@@ -27,11 +29,11 @@ const INVARIANCE: &str = "Each twin means the same as its story, so the score sh
                           same. The shift is the mean of original less twin, in standard \
                           deviations: 0 is best. It is positive where the metric prefers the \
                           original, and 0.3 or more in either direction is a disturbance.";
-const YARDSTICKS: &str = "The constant metric gives all texts the same score: it is perfectly calm \
-                          and sees nothing, so calm alone is worth nothing. Typos say what a \
-                          damage must be measured by: a metric that typos shift more than a \
-                          damage does measures spelling. In the tables, \u{201c}times typo\u{201d} \
-                          is a shift divided by that of typos.";
+const YARDSTICKS: &str = "The constant metric gives all texts the same score. It is perfectly calm \
+                          because it sees nothing, so calm alone is worth nothing. The typo \
+                          column shows what a few wrong letters do: a metric that reacts more to \
+                          them than to a damage measures spelling rather than stories. In the \
+                          tables, \u{201c}times typo\u{201d} is a shift divided by that of typos.";
 const PAPER: &str = "The aspects are those of Guan, Zhang, Feng, Liu, Ding, Mao, Fan and Huang, \
                      OpenMEVA: A Benchmark for Evaluating Open-ended Story Generation Metrics, ACL \
                      2021.";
@@ -116,11 +118,12 @@ impl Page<'_> {
             let text = |&at: &usize| paragraph(result, keys[at], Some(keys[at]) == highlight);
             positions.iter().map(text).collect()
         };
-        let mut markup = format!("<div class=\"meaning\">{}", told(&shown));
+        let class = if keys.len() > 2 { "meaning columns" } else { "meaning" };
+        let mut markup = format!("<div class=\"{class}\"><div>{}</div>", told(&shown));
         if !folded.is_empty() {
             let _ = write!(
                 markup,
-                "<details><summary>{} more metrics in words</summary>{}</details>",
+                "<details><summary>{} more metrics in words</summary><div>{}</div></details>",
                 folded.len(),
                 told(&folded)
             );
@@ -159,7 +162,11 @@ impl Page<'_> {
         let mut items = String::new();
         for warning in &result.warnings {
             let (subject, message) = (escape(&warning.subject), escape(&warning.message));
-            let _ = write!(items, "<li><b>{}</b> {subject}: {message}.</li>", warning.kind);
+            let _ = write!(
+                items,
+                "<li><b>{subject}</b>: {message} <span class=\"about\">({})</span></li>",
+                warning.kind
+            );
         }
         let what = match count {
             1 => "Before you trust these numbers: 1 warning".to_owned(),
@@ -190,7 +197,7 @@ impl Page<'_> {
                  <summary>{}</summary></details>",
                 at + 1,
                 self.extra.len(),
-                escape(&sentence(&sheet.title))
+                escape(&beginning(&sentence(&sheet.title), LONGEST_TITLE))
             );
             self.extra.push(with_reasons(sheet, &suite.result));
         }
