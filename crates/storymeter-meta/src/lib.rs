@@ -4,9 +4,10 @@
 //!
 //! Three analyses give a [`Study`]: [`table`] of a user's own scores and ratings, [`hanna`] and
 //! [`union`](mod@union) of the data of the two papers. [`correlate`](mod@correlate) joins score
-//! files with human judgments, and [`systems`] compares systems by their scores alone. What comes
-//! out is typed ([`study`]); tables, figures and file names are made from it by [`view`], and
-//! [`folder`] writes and reads it.
+//! files with human judgments, [`systems`] compares systems by their scores alone, and [`suite`]
+//! says what metrics see in pairs of texts that differ in one aspect. What comes out is typed
+//! ([`study`]); tables, figures and file names are made from it by [`view`], and [`folder`] writes
+//! and reads it.
 //!
 //! Every number is a value or a [`Gap`] with the reason why there is none, and every n is the
 //! number of values that were really used. Random procedures take a seed and have a stream for each

@@ -4,7 +4,7 @@
 use criterion::{Criterion, criterion_group, criterion_main};
 use storymeter_stats::{
     BootstrapMethod, BootstrapOptions, Coefficient, CorrelationLevel, Design, Exchange, Matrix,
-    WeightedSums, bootstrap, paired_bootstrap, permutation_test,
+    ShiftOptions, WeightedSums, bootstrap, paired_bootstrap, paired_shift, permutation_test,
 };
 
 const SYSTEMS: usize = 10;
@@ -33,6 +33,9 @@ fn resampling(c: &mut Criterion) {
         };
         let scores = |at: &[usize]| (mean(&first[..ITEMS], at), mean(&first[ITEMS..2 * ITEMS], at));
         b.iter(|| paired_bootstrap(ITEMS, scores, &options).unwrap());
+    });
+    group.bench_function("paired shift", |b| {
+        b.iter(|| paired_shift(&first, &second, &ShiftOptions::default()).unwrap());
     });
     group.bench_function("bca interval of a pooled kendall", |b| {
         let options = BootstrapOptions { resamples: 1000, ..BootstrapOptions::default() };

@@ -150,6 +150,10 @@ fn shift(
     if value.is_infinite() {
         return Ok(none(first, second, spread, Undefined::NoSpread));
     }
+    if own.iter().all(|sample| sample.variance() == 0.0) {
+        let interval = Interval { low: 0.0, high: 0.0 }; // All resamples are equal.
+        return Ok(Shift { value, interval, spread, first, second, undefined: None });
+    }
     let values: Vec<f64> = resampled(&samples)
         .iter()
         .map(|drawn| standardised(difference + drawn[0].mean - drawn[1].mean, drawn))

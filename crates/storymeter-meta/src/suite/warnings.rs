@@ -48,14 +48,14 @@ pub fn of(metrics: &[Column], aspects: &[AspectSummary], cells: &[SuiteCell]) ->
 /// A warning about an aspect with few pairs. One without any says so by itself.
 fn few(summary: &AspectSummary) -> Option<Warning> {
     let texts = summary.originals.min(summary.twins);
-    let what = if summary.pairing == Pairing::Paired { "pair" } else { "text of one kind" };
     let what = match (texts, summary.pairing) {
-        (1, _) => what,
-        (_, Pairing::Paired) => "pairs",
-        (_, Pairing::Unpaired) => "texts of one kind",
+        (1, Pairing::Paired) => "is only 1 pair".to_owned(),
+        (1, Pairing::Unpaired) => "is only 1 text of one kind".to_owned(),
+        (texts, Pairing::Paired) => format!("are only {texts} pairs"),
+        (texts, Pairing::Unpaired) => format!("are only {texts} texts of one kind"),
     };
     (1..FEW_PAIRS).contains(&texts).then(|| {
-        let message = format!("there are only {texts} {what}, so that chance alone may look good");
+        let message = format!("there {what}, so that chance alone may look good");
         Warning::new(WarningKind::Few, summary.aspect.name(), message)
     })
 }

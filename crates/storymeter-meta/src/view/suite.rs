@@ -80,9 +80,9 @@ struct Numbers {
 
 const NUMBERS: [Numbers; 7] = [
     Numbers { name: "AUC", decimals: 3, value: |cell| cell.auc, unless: None },
-    Numbers { name: "shift", decimals: 2, value: |cell| cell.shift, unless: None },
-    Numbers { name: "low", decimals: 2, value: |cell| cell.shift_low, unless: None },
-    Numbers { name: "high", decimals: 2, value: |cell| cell.shift_high, unless: None },
+    Numbers { name: "shift", decimals: 3, value: |cell| cell.shift, unless: None },
+    Numbers { name: "low", decimals: 3, value: |cell| cell.shift_low, unless: None },
+    Numbers { name: "high", decimals: 3, value: |cell| cell.shift_high, unless: None },
     Numbers {
         name: "right order",
         decimals: 3,
@@ -92,7 +92,7 @@ const NUMBERS: [Numbers; 7] = [
     Numbers { name: "r", decimals: 3, value: |cell| cell.r, unless: None },
     Numbers {
         name: "times typo",
-        decimals: 1,
+        decimals: 2,
         value: |cell| cell.times_typo,
         unless: Some(Gap::NoTypos),
     },
@@ -164,7 +164,10 @@ fn notes(result: &SuiteResult, shown: Vec<&str>) -> Vec<String> {
     if has("right order") {
         others.push("right order: the share of pairs in which the original scores higher");
     }
-    others.push("r: the correlation of the score with the label, 1 for originals and 0 for twins");
+    others.push(
+        "r: the correlation of the score with the label, 1 for originals and 0 for twins (its \
+         p-value in the files takes all texts for independent)",
+    );
     if has("times typo") {
         others.push("times typo: the shift divided by the absolute shift that typos cause");
     }

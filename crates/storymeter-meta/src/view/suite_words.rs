@@ -4,6 +4,7 @@ use std::fmt;
 
 use storymeter_core::{Aspect, AspectTest};
 
+use crate::outcome::Gap;
 use crate::suite::{SuiteCell, SuiteResult};
 
 /// From this AUC on, a metric sees a damage. A difference of about 0.74 standard deviations has it,
@@ -20,6 +21,11 @@ const CALM: f64 = 0.1;
 /// From this shift on, in either direction, a metric is disturbed. A damage that shifts a metric as
 /// much has an AUC of 0.58.
 const DISTURBED: f64 = 0.3;
+
+/// From this share of pairs in the right order on, a sentence mentions it beside a low AUC. Such a
+/// metric notices the damage in most stories, but stories differ from each other much more than the
+/// damage changes them.
+const NEARLY_ALWAYS: f64 = 0.9;
 
 /// The most characters of a name in a sentence.
 const LONGEST_NAME: usize = 60;
@@ -130,15 +136,22 @@ fn damages(name: &str, cells: &[&SuiteCell]) -> Vec<String> {
     // The measure is named once, beside the first number.
     let mut unit = "AUC ";
     let mut claim = |wanted: Verdict, verb: &str| {
-        let mut own: Vec<(&str, f64)> = cells
+        let mut own: Vec<(&SuiteCell, f64)> = cells
             .iter()
             .filter(|cell| verdict(cell) == Some(wanted))
-            .filter_map(|cell| Some((cell.aspect.name(), cell.auc.ok()?)))
+            .filter_map(|cell| Some((*cell, cell.auc.ok()?)))
             .collect();
         own.sort_by(|a, b| b.1.total_cmp(&a.1));
-        let shown = |(aspect, auc): (&str, f64)| {
+        let shown = |(cell, auc): (&SuiteCell, f64)| {
             let unit = std::mem::take(&mut unit);
-            format!("{aspect} ({unit}{auc:.2})")
+            let order = match cell.right_order {
+                Ok(share) if wanted != Verdict::Sees && share >= NEARLY_ALWAYS => {
+                    let percent = (100.0 * share).floor();
+                    format!(", but {percent:.0}% of pairs in the right order")
+                }
+                _ => String::new(),
+            };
+            format!("{} ({unit}{auc:.2}{order})", cell.aspect)
         };
         let own: Vec<String> = own.into_iter().map(shown).collect();
         (!own.is_empty()).then(|| format!("{verb} {}", list(&own)))
@@ -210,7 +223,10 @@ fn typos(subject: &mut Subject<'_>, cells: &[&SuiteCell]) -> Option<String> {
     let seen: Vec<f64> = cells
         .iter()
         .filter(|cell| verdict(cell) == Some(Verdict::Sees))
-        .filter_map(|cell| cell.shift.ok())
+        .filter_map(|cell| match cell.shift {
+            Err(Gap::NoSpread) => Some(f64::INFINITY),
+            shift => shift.ok(),
+        })
         .collect();
     let it = subject.next("it");
     if typo == 0.0 {
@@ -223,11 +239,15 @@ fn typos(subject: &mut Subject<'_>, cells: &[&SuiteCell]) -> Option<String> {
         (0, _) => String::new(),
         (1, 0) => ", less than the damage that it sees".to_owned(),
         (_, 0) => ", less than any damage that it sees".to_owned(),
-        (1, 1) => ", as much as the damage that it sees or more".to_owned(),
-        (all, some) if all == some => ", as much as any damage that it sees or more".to_owned(),
-        (all, some) => format!(", as much as {some} of the {all} damages that it sees or more"),
+        (1, 1) => ", at least as much as the damage that it sees".to_owned(),
+        (all, some) if all == some => ", at least as much as any damage that it sees".to_owned(),
+        (all, some) => format!(", at least as much as {some} of the {all} damages that it sees"),
     };
-    Some(format!("Typos shift {it} by {size:.2} standard deviations{way}{comparison}."))
+    let by = match size {
+        size if size < 0.005 => "less than 0.01".to_owned(),
+        size => format!("{size:.2}"),
+    };
+    Some(format!("Typos shift {it} by {by} standard deviations{way}{comparison}."))
 }
 
 /// `a`, `a and b`, `a, b and c`.
