@@ -18,9 +18,10 @@ pub enum Error {
     /// The result of a meta-evaluation could not be read.
     #[error(transparent)]
     Meta(Box<storymeter_meta::Error>),
-    /// The folder holds no result of a meta-evaluation.
+    /// The folder holds no result of a meta-evaluation and none of a test suite.
     #[error(
-        "{}: there is no study.json in this folder, so it is not the result of a meta-evaluation",
+        "{}: there is no study.json in this folder, so it is not the result of a meta-evaluation, \
+         and no result.json of a test suite",
         .0.display()
     )]
     NotAResult(PathBuf),

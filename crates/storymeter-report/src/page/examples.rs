@@ -89,8 +89,8 @@ impl Page<'_> {
     fn write_example(&mut self, result: &SuiteResult, example: &Example) {
         let _ = write!(
             self.main,
-            "<article class=\"example\"><p class=\"about\">Story <bdi>{}</bdi>, rule \
-             <bdi>{}</bdi></p><div class=\"twins\">",
+            "<article class=\"example\"><p class=\"about\">Story <bdi>{}</bdi> \
+             \u{b7} rule: <bdi>{}</bdi></p><div class=\"twins\">",
             escape(&example.id),
             escape(&example.rule)
         );
