@@ -3,7 +3,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** The aspects in their order, with the effect on an ordinary metric, and how many pairs there are. */
+/** The aspects in their order, each with the effect on an ordinary metric and the number of pairs. */
 export const ASPECTS = [
   ["lexical repetition", 1.3, 481],
   ["semantic repetition", 1.0, 402],
@@ -69,6 +69,13 @@ function cellOf(metric, at, pairs, shift, typo) {
 const REASONS = ["the story has no word that the rule could change", "the story has one sentence"];
 
 const piece = (text, changed = false) => ({ text, changed });
+const mistyped = (ship, trade) => [
+  piece("The "),
+  piece(ship, true),
+  piece(" was late, and the "),
+  piece(trade, true),
+  piece(" laughed."),
+];
 /** Pairs of texts as pieces: what is the same, and what differs. */
 const PAIRS = {
   "lexical repetition": [
@@ -111,8 +118,8 @@ const PAIRS = {
   ],
   typo: [
     "mistype letters",
-    [piece("The "), piece("ferry", true), piece(" was late, and the "), piece("baker", true), piece(" laughed.")],
-    [piece("The "), piece("fery", true), piece(" was late, and the "), piece("bajer", true), piece(" laughed.")],
+    mistyped("ferry", "baker"),
+    mistyped("fery", "bajer"),
   ],
 };
 
