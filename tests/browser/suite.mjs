@@ -3,7 +3,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** The aspects in their order, each with the effect on an ordinary metric and the number of pairs. */
+/** The aspects in their order, each with its effect on an ordinary metric and its pairs. */
 export const ASPECTS = [
   ["lexical repetition", 1.3, 481],
   ["semantic repetition", 1.0, 402],

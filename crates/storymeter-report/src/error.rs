@@ -33,6 +33,14 @@ pub enum Error {
         .0.display()
     )]
     OldResult(PathBuf),
+    /// The result of a test suite in a file of another name, which could not be told from a story
+    /// with scores.
+    #[error(
+        "{}: this is the result of a test suite, which is only read under the name result.json; \
+         rename it, or give the folder that it comes from",
+        .0.display()
+    )]
+    RenamedSuite(PathBuf),
     /// Two stories of a file belong to the same row of the score table.
     #[error("{place}: the story {} has the same scores as the story at {first}", excerpt(.id, 80))]
     DuplicateStory {

@@ -2,9 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 use storymeter_core::read::hanna_metric_name;
 use storymeter_core::{Catalogue, Error as CoreError, Header, Key, Role, ScoreTable, file};
-use storymeter_meta::suite::{self, SuiteResult};
+use storymeter_meta::suite::{self, SuiteKind, SuiteResult};
 use storymeter_meta::view::{self, Sheet, Subject};
 use storymeter_meta::{Study, folder};
 
@@ -109,6 +111,9 @@ impl Inputs {
             }
             // The file is opened once, so that a pipe loses nothing.
             let content = file::read(path, MOST_BYTES)?;
+            if is_suite(&content) {
+                return Err(Error::RenamedSuite(path.clone()));
+            }
             if let Some(log) = TrainingLog::parse(&content, path, &name_of(path))? {
                 inputs.logs.push(log);
             } else {
@@ -181,7 +186,7 @@ impl Inputs {
     pub fn files(paths: &[PathBuf], stories: Option<&Path>) -> Vec<PathBuf> {
         let of = |path: &PathBuf| match (path.is_dir(), suite_of(path)) {
             (true, _) => {
-                // A study also has a file `result.json`, and no file may be named twice.
+                // A study also has a file `result.json`, which is named once.
                 let mut own = folder::files(path);
                 let mut others = suite::files(path);
                 others.retain(|file| !own.contains(file));
@@ -304,6 +309,18 @@ fn suite_of(path: &Path) -> Option<PathBuf> {
         folder => folder,
     };
     (is_named && path.is_file() && suite::holds_result(folder)).then(|| folder.to_owned())
+}
+
+/// Whether a file is the result of a test suite.
+fn is_suite(content: &[u8]) -> bool {
+    #[derive(Deserialize)]
+    struct Mark {
+        #[serde(rename = "kind")]
+        _kind: SuiteKind,
+        #[serde(rename = "cells")]
+        _cells: Vec<IgnoredAny>,
+    }
+    serde_json::from_slice::<Mark>(content).is_ok()
 }
 
 /// A name, with a number behind it where it is used already.

@@ -208,6 +208,10 @@ fn the_file_stands_for_its_folder_and_no_output_replaces_it() {
     let own = Inputs::files(std::slice::from_ref(&study), None);
     assert_eq!(own.iter().collect::<HashSet<_>>().len(), own.len(), "no file is there twice");
 
+    let renamed = temporary.path().join("union.json");
+    fs::copy(&file, &renamed).unwrap();
+    let error = Inputs::read(&[renamed], None, &Catalogue::default()).unwrap_err().to_string();
+    assert!(error.contains("union.json: this is the result of a test suite"), "{error}");
     let empty = temporary.path().join("empty");
     fs::create_dir(&empty).unwrap();
     let error = Inputs::read(&[empty], None, &Catalogue::default()).unwrap_err();

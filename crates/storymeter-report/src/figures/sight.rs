@@ -3,6 +3,8 @@
 //! Discrimination and invariance stand side by side, because they must be read together. Each has
 //! its own number and its own scale of colours.
 
+use std::f64::consts::FRAC_1_SQRT_2;
+
 use storymeter_core::{Aspect, AspectTest, Key};
 use storymeter_meta::Outcome;
 use storymeter_meta::suite::{SuiteCell, SuiteResult};
@@ -115,9 +117,11 @@ pub(crate) fn draw(result: &SuiteResult, highlight: Option<&Key>) -> Option<Figu
     let widths = names.iter().map(String::as_str).chain([CONSTANT]).map(|n| text_width(n, LABEL));
     let left = widths.fold(0.0, f64::max) + 14.0;
     let places = places(outline, left);
-    let heads = places.iter().map(|place| text_width(place.aspect.name(), LABEL));
-    let tallest = heads.fold(0.0, f64::max) * std::f64::consts::FRAC_1_SQRT_2;
-    let top = 34.0 + tallest;
+    // A head that is turned by 45 degrees is as high as it is wide.
+    let turned = |place: &Place| text_width(place.aspect.name(), LABEL) * FRAC_1_SQRT_2;
+    let top = 34.0 + places.iter().map(turned).fold(0.0, f64::max);
+    let heads = places.iter().map(|place| place.x + CELL.0 / 2.0 + LABEL + turned(place));
+    let overhang = heads.fold(0.0, f64::max);
     let across = places.last().map_or(left, |place| place.x + CELL.0);
 
     let mut canvas = Canvas::default();
@@ -143,7 +147,7 @@ pub(crate) fn draw(result: &SuiteResult, highlight: Option<&Key>) -> Option<Figu
         canvas.turned_text(x, top - 7.0, LABEL, Anchor::Start, -45.0, place.aspect.name());
     }
     let bottom = last + CELL.1;
-    let right = draw_tests(&mut canvas, &places, bottom + 18.0).max(across + tallest);
+    let right = draw_tests(&mut canvas, &places, bottom + 18.0).max(across).max(overhang);
     let title = match result.metrics.as_slice() {
         [only] => format!("What {} sees and what disturbs it", clipped(&only.key)),
         _ => "What metrics see and what disturbs them".to_owned(),

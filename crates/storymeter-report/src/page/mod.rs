@@ -1,8 +1,8 @@
 //! The page: one HTML file that needs nothing else.
 //!
-//! The first screen is one ranked table, one picture and what they mean. Everything else folds. Test
-//! suites for metrics follow, each in a section of its own; the first of them is the first screen
-//! where there is nothing else.
+//! The first screen is one ranked table, one picture and what they mean. Everything else folds.
+//! Test suites for metrics follow, each in a section of its own. Where there is nothing else, the
+//! first of them is the first screen.
 
 mod examples;
 mod first;

@@ -34,6 +34,8 @@ const YARDSTICKS: &str = "The constant metric gives all texts the same score. It
                           column shows what a few wrong letters do: a metric that reacts more to \
                           them than to a damage measures spelling rather than stories. In the \
                           tables, \u{201c}times typo\u{201d} is a shift divided by that of typos.";
+const COMPAT: &str = "These are the numbers of OpenMEVA's own reading, in which originals and twins \
+                      are two samples and not pairs.";
 const PAPER: &str = "The aspects are those of Guan, Zhang, Feng, Liu, Ding, Mao, Fan and Huang, \
                      OpenMEVA: A Benchmark for Evaluating Open-ended Story Generation Metrics, ACL \
                      2021.";
@@ -76,7 +78,12 @@ impl Page<'_> {
         if let Some(planned) = self.plan.iter().position(|one| is_own(&one.source)) {
             self.write_planned(planned);
         }
-        self.write_reading(&suite.result);
+        if at == 0 {
+            self.write_reading();
+        }
+        if suite.result.method.compat {
+            self.paragraph("note", COMPAT);
+        }
         self.write_suite_warnings(&suite.result);
         // A page with nothing else has links to the parts of its only section.
         let is_linked = is_first && is_only;
@@ -131,8 +138,8 @@ impl Page<'_> {
         let _ = writeln!(self.main, "{markup}</div>");
     }
 
-    /// How to read the picture.
-    fn write_reading(&mut self, result: &SuiteResult) {
+    /// How to read the picture, which is the same for all suites.
+    fn write_reading(&mut self) {
         let texts = [
             ("Discrimination", DISCRIMINATION),
             ("Invariance", INVARIANCE),
@@ -145,13 +152,6 @@ impl Page<'_> {
             self.main.push_str("</div>");
         }
         self.main.push_str("</div>\n");
-        if result.method.compat {
-            self.paragraph(
-                "note",
-                "These are the numbers of OpenMEVA's own reading, in which originals and twins are \
-                 two samples and not pairs.",
-            );
-        }
     }
 
     fn write_suite_warnings(&mut self, result: &SuiteResult) {
