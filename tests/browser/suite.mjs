@@ -119,7 +119,7 @@ const PAIRS = {
   typo: [
     "mistype letters",
     mistyped("ferry", "baker"),
-    mistyped("fery", "bajer"),
+    mistyped("ferrz", "bakwr"),
   ],
 };
 
