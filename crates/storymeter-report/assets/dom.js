@@ -50,8 +50,11 @@ function field(label, type, value, oninput, more = {}) {
 /** The distinct values, in order of appearance. */
 const distinct = (values) => [...new Set(values)];
 
-/** The sheet of a run, by position. */
-const sheetOf = (details) => DATA.runs[Number(details.run)].sheets[Number(details.sheet)];
+/** The sheet of a run, by position, or a sheet that belongs to no run. */
+const sheetOf = (details) =>
+  details.extra === undefined
+    ? DATA.runs[Number(details.run)].sheets[Number(details.sheet)]
+    : DATA.extra[Number(details.extra)];
 
 // One tip serves all figures. It tells what the mark under the pointer stands for.
 const TIP = document.getElementById("tip");

@@ -71,7 +71,7 @@ function closeAfterPrint() {
 
 /** The part of the page that the reader looks at. */
 function partInSight() {
-  const parts = [...document.querySelectorAll("#summary, details.part[open]")];
+  const parts = [...document.querySelectorAll("#summary, section.suite, details.part[open]")];
   const above = parts.filter((part) => part.getBoundingClientRect().top < innerHeight / 2);
   return above.length ? above[above.length - 1].id : null;
 }

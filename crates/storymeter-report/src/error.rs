@@ -18,9 +18,10 @@ pub enum Error {
     /// The result of a meta-evaluation could not be read.
     #[error(transparent)]
     Meta(Box<storymeter_meta::Error>),
-    /// The folder holds no result of a meta-evaluation.
+    /// The folder holds no result of a meta-evaluation and none of a test suite.
     #[error(
-        "{}: there is no study.json in this folder, so it is not the result of a meta-evaluation",
+        "{}: there is no study.json in this folder, so it is not the result of a meta-evaluation, \
+         and no result.json of a test suite",
         .0.display()
     )]
     NotAResult(PathBuf),
@@ -32,6 +33,14 @@ pub enum Error {
         .0.display()
     )]
     OldResult(PathBuf),
+    /// The result of a test suite in a file of another name, which could not be told from a story
+    /// with scores.
+    #[error(
+        "{}: this is the result of a test suite, which is only read under the name result.json; \
+         rename it, or give the folder that it comes from",
+        .0.display()
+    )]
+    RenamedSuite(PathBuf),
     /// Two stories of a file belong to the same row of the score table.
     #[error("{place}: the story {} has the same scores as the story at {first}", excerpt(.id, 80))]
     DuplicateStory {

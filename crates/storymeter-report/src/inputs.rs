@@ -2,8 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 use storymeter_core::read::hanna_metric_name;
 use storymeter_core::{Catalogue, Error as CoreError, Header, Key, Role, ScoreTable, file};
+use storymeter_meta::suite::{self, SuiteKind, SuiteResult};
 use storymeter_meta::view::{self, Sheet, Subject};
 use storymeter_meta::{Study, folder};
 
@@ -39,6 +42,24 @@ impl Run {
     }
 }
 
+/// The result of one test suite for metrics.
+#[derive(Debug, Clone)]
+pub struct SuiteRun {
+    /// The name of its folder. A number is added where two folders have the same name.
+    pub name: String,
+    /// The typed result.
+    pub result: SuiteResult,
+    /// The tables, made from the result.
+    pub sheets: Vec<Sheet>,
+}
+
+impl SuiteRun {
+    /// A test suite from its result.
+    pub fn new(name: impl Into<String>, result: SuiteResult) -> Self {
+        Self { name: name.into(), sheets: view::suite_sheets(&result), result }
+    }
+}
+
 /// A score table and the name of its file.
 #[derive(Debug, Clone)]
 pub struct NamedTable {
@@ -60,6 +81,8 @@ pub struct Inputs {
     pub tables: Vec<NamedTable>,
     /// The training logs.
     pub logs: Vec<TrainingLog>,
+    /// The results of test suites for metrics, in the order given.
+    pub suites: Vec<SuiteRun>,
     /// The metric that tables, figures and sentences point out, such as the user's own.
     pub highlight: Option<Key>,
 }
@@ -67,9 +90,9 @@ pub struct Inputs {
 impl Inputs {
     /// Reads everything that a report is made from, and finds out what each path is.
     ///
-    /// A path is a folder that a meta-evaluation was written to, a score table in any layout of
-    /// [`storymeter_core::read::scores`], or a training log: JSONL whose lines have a `step` or an
-    /// `epoch`. `stories` is a file of stories whose texts, prompts and ratings are added to the
+    /// A path is a folder that a meta-evaluation or a test suite was written to, the `result.json`
+    /// of a test suite, a score table in any layout of [`storymeter_core::read::scores`], or a
+    /// training log: JSONL whose lines have a `step` or an `epoch`. `stories` is a file of stories whose texts, prompts and ratings are added to the
     /// first score table. The catalogue says what is known about columns of score tables that have
     /// no header.
     ///
@@ -82,8 +105,15 @@ impl Inputs {
                 inputs.read_folder(path)?;
                 continue;
             }
+            if let Some(folder) = suite_of(path) {
+                inputs.read_suite(&folder)?;
+                continue;
+            }
             // The file is opened once, so that a pipe loses nothing.
             let content = file::read(path, MOST_BYTES)?;
+            if is_suite(&content) {
+                return Err(Error::RenamedSuite(path.clone()));
+            }
             if let Some(log) = TrainingLog::parse(&content, path, &name_of(path))? {
                 inputs.logs.push(log);
             } else {
@@ -104,7 +134,7 @@ impl Inputs {
             // Tables are compared story by story, so every id must stand for one story.
             inputs.tables.iter().try_for_each(|table| table.stories.check_ids())?;
         }
-        if inputs.runs.is_empty() && inputs.logs.is_empty() && inputs.tables.is_empty() {
+        if inputs.has_only_suites() && inputs.suites.is_empty() {
             return Err(Error::Empty);
         }
         Ok(inputs)
@@ -152,11 +182,19 @@ impl Inputs {
     }
 
     /// The files that [`Inputs::read`] reads, and those that belong to them: headers of score
-    /// files, and all files of a study. No output may replace them.
+    /// files, and all files of a study or of a test suite. No output may replace them.
     pub fn files(paths: &[PathBuf], stories: Option<&Path>) -> Vec<PathBuf> {
-        let of = |path: &PathBuf| match path.is_dir() {
-            true => folder::files(path),
-            false => vec![path.clone(), Header::path_of(path)],
+        let of = |path: &PathBuf| match (path.is_dir(), suite_of(path)) {
+            (true, _) => {
+                // A study also has a file `result.json`, which is named once.
+                let mut own = folder::files(path);
+                let mut others = suite::files(path);
+                others.retain(|file| !own.contains(file));
+                own.append(&mut others);
+                own
+            }
+            (false, Some(folder)) => suite::files(&folder),
+            (false, None) => vec![path.clone(), Header::path_of(path)],
         };
         paths.iter().flat_map(of).chain(stories.map(Path::to_owned)).collect()
     }
@@ -167,11 +205,13 @@ impl Inputs {
     /// other column has.
     ///
     /// # Errors
-    /// Where no study and no score table has such a metric. The error names the nearest one.
+    /// Where no study, test suite or score table has such a metric. The error names the nearest one.
     pub fn highlight(&mut self, name: &str) -> Result<()> {
         let studied = self.runs.iter().flat_map(|run| run.study.keys(Role::Metric));
         let scored = self.tables.iter().flat_map(|table| table.stories.keys(Role::Metric));
-        let keys: Vec<&Key> = studied.chain(scored).collect();
+        let tested = self.suites.iter().flat_map(|suite| &suite.result.metrics);
+        let tested = tested.map(|column| &column.key);
+        let keys: Vec<&Key> = studied.chain(scored).chain(tested).collect();
         let only = |is_wanted: &dyn Fn(&Key) -> bool| {
             let mut found = keys.iter().copied().filter(|key| is_wanted(key));
             let first = found.next()?;
@@ -191,22 +231,32 @@ impl Inputs {
         self.tables.first().map(|table| &table.stories)
     }
 
+    /// Whether nothing but results of test suites was given.
+    pub(crate) fn has_only_suites(&self) -> bool {
+        self.runs.is_empty() && self.logs.is_empty() && self.tables.is_empty()
+    }
+
     fn read_folder(&mut self, path: &Path) -> Result<()> {
         if !folder::holds_study(path) {
+            if suite::holds_result(path) {
+                return self.read_suite(path);
+            }
             return Err(match path.join("result.json").is_file() {
                 true => Error::OldResult(path.to_owned()),
                 false => Error::NotAResult(path.to_owned()),
             });
         }
         let study = folder::read(path)?;
-        let base = name_of(path);
-        let mut name = base.clone();
-        let mut copy = 2;
-        while self.runs.iter().any(|run| run.name == name) {
-            name = format!("{base} ({copy})");
-            copy += 1;
-        }
+        let name = unused(&name_of(path), |name| self.runs.iter().any(|run| run.name == name));
         self.runs.push(Run::new(name, study));
+        Ok(())
+    }
+
+    fn read_suite(&mut self, path: &Path) -> Result<()> {
+        let result = suite::read(path)?;
+        let is_used = |name: &str| self.suites.iter().any(|suite| suite.name == name);
+        let name = unused(&name_of(path), is_used);
+        self.suites.push(SuiteRun::new(name, result));
         Ok(())
     }
 
@@ -249,6 +299,35 @@ fn is_hanna(stories: &StoryTable) -> bool {
     let scores = stories.scores();
     let mut metrics = scores.of_role(Role::Metric).into_iter().map(|at| &scores.columns()[at].key);
     metrics.len() > 0 && metrics.all(|key| hanna_metric_name(key.as_str()) != key.as_str())
+}
+
+/// The folder of a test suite, where the path is its `result.json`.
+fn suite_of(path: &Path) -> Option<PathBuf> {
+    let is_named = path.file_name().is_some_and(|name| name == "result.json");
+    let folder = match path.parent()? {
+        here if here.as_os_str().is_empty() => Path::new("."),
+        folder => folder,
+    };
+    (is_named && path.is_file() && suite::holds_result(folder)).then(|| folder.to_owned())
+}
+
+/// Whether a file is the result of a test suite.
+fn is_suite(content: &[u8]) -> bool {
+    #[derive(Deserialize)]
+    struct Mark {
+        #[serde(rename = "kind")]
+        _kind: SuiteKind,
+        #[serde(rename = "cells")]
+        _cells: Vec<IgnoredAny>,
+    }
+    serde_json::from_slice::<Mark>(content).is_ok()
+}
+
+/// A name, with a number behind it where it is used already.
+fn unused(base: &str, is_used: impl Fn(&str) -> bool) -> String {
+    let numbered = (2..).map(|copy| format!("{base} ({copy})"));
+    let mut names = std::iter::once(base.to_owned()).chain(numbered);
+    names.find(|name| !is_used(name)).unwrap_or_default()
 }
 
 /// The last part of a path, under which the page shows it.

@@ -1,6 +1,7 @@
 //! Reports: one self-contained HTML page, and figures for a paper.
 //!
-//! [`Inputs`] gathers the results of meta-evaluations, score tables, stories and training logs.
+//! [`Inputs`] gathers the results of meta-evaluations and of test suites for metrics, score tables,
+//! stories and training logs.
 //! A [`Report`] computes what can be compared in them. [`Report::html`] makes one HTML file that
 //! needs no network. [`Report::figures`] draws the main figures or all of them, and
 //! [`files::write`] saves figures as SVG, PNG and PDF.
@@ -17,8 +18,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Everything that a page says about a study comes from the types of [`storymeter_meta::Study`],
-//! never from a title or a file name.
+//! Everything that a page says about a study comes from the types of [`storymeter_meta::Study`] or
+//! [`storymeter_meta::suite::SuiteResult`], never from a title or a file name.
 //!
 //! Texts and names from files are not trusted. They reach the page escaped, or inside a block of
 //! JSON in which no `<` is left, and its scripts show them as text and never as markup.
@@ -53,7 +54,7 @@ struct ReadmeExample;
 
 pub use error::{Error, Result};
 pub use figures::FigureSet;
-pub use inputs::{Inputs, NamedTable, Run};
+pub use inputs::{Inputs, NamedTable, Run, SuiteRun};
 pub use report::Report;
 pub use stories::{Details, StoryTable};
 pub use svg::Figure;

@@ -26,6 +26,15 @@ const SEQUENTIAL: [Rgb; 5] = [
 /// White to dark grey, for absolute values.
 const UNSIGNED: [Rgb; 2] = [[250.0, 250.0, 250.0], [60.0, 60.0, 60.0]];
 
+/// The light to the dark end of ColorBrewer's PuOr without its purple, for disturbances.
+const DISTURBANCE: [Rgb; 5] = [
+    [247.0, 247.0, 247.0],
+    [254.0, 224.0, 182.0],
+    [253.0, 184.0, 99.0],
+    [224.0, 130.0, 20.0],
+    [164.0, 80.0, 5.0],
+];
+
 /// The colours of Okabe and Ito without black, then Tol's muted ones. A 17th system gets the first
 /// colour again.
 const CATEGORIES: [&str; 16] = [
@@ -49,6 +58,17 @@ pub fn sequential(value: f64) -> String {
 /// The colour of an absolute value between 0 and 1: greys, because it has no sign.
 pub fn unsigned(value: f64) -> String {
     hex(between(&UNSIGNED, value))
+}
+
+/// The colour of an AUC: blue where originals score above their damaged twins, and red where it is
+/// the other way round. The lightest colour stands for chance.
+pub fn above_chance(auc: f64) -> String {
+    diverging(1.0 - 2.0 * auc)
+}
+
+/// The colour of a disturbance between 0 and 1. Numbers beyond get the darkest colour.
+pub fn disturbance(share: f64) -> String {
+    hex(between(&DISTURBANCE, share))
 }
 
 /// The colour of a p-value, in the usual three steps of significance. Darker is more significant.
@@ -105,6 +125,13 @@ mod tests {
         assert_eq!(diverging(0.0), "#f7f7f7");
         assert_eq!((diverging(-1.0), diverging(1.0)), ("#2166ac".into(), "#b2182b".into()));
         assert_eq!(diverging(7.0), diverging(1.0), "beyond the scale is its end");
+    }
+
+    #[test]
+    fn chance_is_light_and_the_scales_of_a_test_suite_have_ends() {
+        assert_eq!((above_chance(0.5), disturbance(0.0)), ("#f7f7f7".into(), "#f7f7f7".into()));
+        assert_eq!((above_chance(1.0), above_chance(0.0)), ("#2166ac".into(), "#b2182b".into()));
+        assert_eq!(disturbance(9.0), disturbance(1.0), "beyond the scale is its end");
     }
 
     #[test]

@@ -269,6 +269,13 @@ impl Canvas {
         let _ = write!(self.body, "<g class=\"series\" data-series=\"{}\">", escape(name));
     }
 
+    /// Opens a group of marks that stand for one number or for none, with what the page says of it
+    /// under the pointer.
+    pub fn open_tip(&mut self, tip: &str, datum: Option<Datum<'_>>) {
+        let data = datum.map(|d| d.attributes()).unwrap_or_default();
+        let _ = write!(self.body, "<g data-tip=\"{}\"{data}>", escape(tip));
+    }
+
     /// Closes the group that was opened last.
     pub fn close(&mut self) {
         self.body.push_str("</g>");

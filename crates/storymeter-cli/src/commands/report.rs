@@ -28,10 +28,14 @@ Examples:
   storymeter score stories.jsonl -o scores.jsonl
   storymeter report scores.jsonl --stories stories.jsonl -o systems.html
 
+  # What metrics see, and what disturbs them, with pairs to read:
+  storymeter report suite-result --figures figures -o sight.html
+
   storymeter report model/train.jsonl --figures figures -o training.html")]
 pub struct ReportArgs {
-    /// Folders written by `meta -o`, score files, HANNA's score file, and training logs. Later
-    /// folders are compared with the first; give their score files in the same order
+    /// Folders written by `meta -o` or `suite run -o`, score files, HANNA's score file, and
+    /// training logs. Later folders of `meta` are compared with the first; give their score files
+    /// in the same order
     #[arg(value_name = "DIR|FILE", required = true)]
     inputs: Vec<PathBuf>,
     /// Stories whose texts the page shows beside their scores. They are joined by id, or by system
@@ -106,7 +110,7 @@ fn draft_figures(
     anyhow::ensure!(
         !figures.is_empty(),
         "--figures {}: there is nothing to draw: the inputs have no scores of systems, no \
-         correlations and no training log, so no figure was written",
+         correlations, no training log and no aspect of a test suite, so no figure was written",
         folder.display()
     );
     let bar = progress::Shown::new(common);
@@ -117,7 +121,11 @@ fn draft_figures(
 fn with_advice(error: Error) -> anyhow::Error {
     let advice = match &error {
         Error::NotAResult(folder) | Error::OldResult(folder) => {
-            format!("; `storymeter meta ... -o {}` makes one", folder.display())
+            let folder = folder.display();
+            format!(
+                "; `storymeter suite run ... -o {folder}` or `storymeter meta ... -o {folder}` \
+                 makes one"
+            )
         }
         _ => return error.into(),
     };

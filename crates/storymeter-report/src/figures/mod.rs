@@ -6,6 +6,7 @@ mod forest;
 mod heatmap;
 mod lines;
 mod ranking;
+mod sight;
 mod systems;
 mod violin;
 
@@ -112,6 +113,8 @@ pub(crate) enum Source<'a> {
     Scatters,
     /// The best metric for a criterion of the stories, given by the position of its column.
     Scatter { criterion: usize },
+    /// What metrics see, by position among the test suites of the report.
+    Sight { suite: usize },
 }
 
 impl Source<'_> {
@@ -184,6 +187,13 @@ pub(crate) fn plan<'a>(report: &Report<'a>) -> Vec<Planned<'a>> {
             found.push((name, Source::Scatter { criterion }, false));
         }
     }
+    for (at, suite) in inputs.suites.iter().enumerate() {
+        let name = match inputs.suites.len() {
+            1 => sight::ID.to_owned(),
+            _ => format!("{}-{}", suite.name, sight::ID),
+        };
+        found.push((name, Source::Sight { suite: at }, true));
+    }
     let ids = unique_stems(found.iter().map(|(name, ..)| name.as_str()), &[]);
     let planned = ids.into_iter().zip(found);
     planned.map(|(id, (_, source, is_main))| Planned { id, source, is_main }).collect()
@@ -240,6 +250,7 @@ pub(crate) fn draw(planned: &Planned<'_>, report: &Report<'_>) -> Option<Figure>
             let figure = scatter::draw(stories, criterion, highlight, colours)?;
             with_notes(figure, captions::scatter(stories))
         }
+        Source::Sight { suite } => sight::draw(&inputs.suites[suite].result, highlight)?,
     };
     figure.id.clone_from(&planned.id);
     Some(figure)

@@ -15,7 +15,7 @@ impl Page<'_> {
     /// name has a link at the top of the page.
     pub fn open_part(&mut self, id: &'static str, name: &'static str, heading: &str, about: &str) {
         if !name.is_empty() {
-            self.links.push((id, name));
+            self.links.push((id.to_owned(), name.to_owned()));
         }
         let (heading, about) = (escape(heading), escape(about));
         let _ = writeln!(

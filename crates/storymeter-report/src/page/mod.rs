@@ -1,10 +1,14 @@
 //! The page: one HTML file that needs nothing else.
 //!
 //! The first screen is one ranked table, one picture and what they mean. Everything else folds.
+//! Test suites for metrics follow, each in a section of its own. Where there is nothing else, the
+//! first of them is the first screen.
 
+mod examples;
 mod first;
 mod markup;
 mod parts;
+mod suite;
 
 use storymeter_meta::view::Sheet;
 
@@ -16,6 +20,7 @@ use crate::svg::escape;
 const STYLE: &str = concat!(
     include_str!("../../assets/style.css"),
     include_str!("../../assets/figures.css"),
+    include_str!("../../assets/suite.css"),
     include_str!("../../assets/print.css"),
 );
 /// The scripts of the page, in the order in which they need each other.
@@ -44,7 +49,7 @@ struct Page<'a> {
     /// The figures that are already on the page.
     drawn: Vec<String>,
     /// The parts so far: the id and the short name of each.
-    links: Vec<(&'static str, &'static str)>,
+    links: Vec<(String, String)>,
 }
 
 /// Makes the whole page.
@@ -58,8 +63,11 @@ pub(crate) fn html(report: &Report<'_>) -> String {
         links: Vec::new(),
     };
     let (stories, notes) = embed::stories(report);
-    page.write_first();
-    page.write_parts(&notes);
+    if !report.inputs().has_only_suites() {
+        page.write_first();
+        page.write_parts(&notes);
+    }
+    page.write_suites();
     let json = embed::data(report, &page.extra, stories);
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -96,10 +104,11 @@ fn title(report: &Report<'_>) -> String {
     let inputs = report.inputs();
     let runs = inputs.runs.iter().map(|run| run.name.as_str());
     let tables = inputs.tables.iter().map(|table| table.name.as_str());
-    let names: Vec<&str> = match inputs.runs.is_empty() {
+    let mut names: Vec<&str> = match inputs.runs.is_empty() {
         true => tables.collect(),
         false => runs.collect(),
     };
+    names.extend(inputs.suites.iter().map(|suite| suite.name.as_str()));
     match names.len() {
         0 => "storymeter report".into(),
         _ => format!("storymeter report: {}", names.join(", ")),
@@ -108,11 +117,11 @@ fn title(report: &Report<'_>) -> String {
 
 impl Page<'_> {
     fn navigation(&self) -> String {
-        let links: String = [("summary", "Summary")]
-            .iter()
-            .chain(&self.links)
-            .map(|(id, name)| format!("<a href=\"#{id}\">{name}</a>"))
-            .collect();
+        let link = |(id, name): &(String, String)| {
+            format!("<a href=\"#{}\">{}</a>", escape(id), escape(name))
+        };
+        let first = ("summary".to_owned(), "Summary".to_owned());
+        let links: String = std::iter::once(&first).chain(&self.links).map(link).collect();
         let names = self.report.colours().names().iter();
         let options: String =
             names.map(|name| format!("<option>{}</option>", escape(name))).collect();

@@ -239,8 +239,12 @@ impl Page<'_> {
 
     fn write_figures(&mut self) {
         let main = |page: &Self| -> Vec<usize> {
-            let is_left =
-                |at: &usize| page.plan[*at].is_main && !page.drawn.contains(&page.plan[*at].id);
+            let is_left = |at: &usize| {
+                let planned = &page.plan[*at];
+                // The figure of a test suite is part of its own section.
+                let is_sight = matches!(planned.source, Source::Sight { .. });
+                planned.is_main && !is_sight && !page.drawn.contains(&planned.id)
+            };
             (0..page.plan.len()).filter(is_left).collect()
         };
         let left = main(self);
