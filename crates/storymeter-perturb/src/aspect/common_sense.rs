@@ -121,11 +121,18 @@ fn foreign_noun<'a>(
         let fits = countable
             && !near.contains(word)
             && !PERSONS.contains(&word)
-            && sources.lexicon.is_keyword(word, PartOfSpeech::Noun)
-            && !sources.lexicon.is_keyword(word, PartOfSpeech::Verb)
+            && is_noun(word, sources)
             && !(0..passage.len()).any(|at| passage.tokens(at).has_keyword(word));
         fits.then_some(word)
     })
+}
+
+/// Whether a word is a noun at least three times as often as a verb.
+fn is_noun(word: &str, sources: &Sources<'_>) -> bool {
+    let uses =
+        |pos| -> u32 { sources.lexicon.senses(word, pos).iter().map(|sense| sense.count).sum() };
+    let (noun, verb) = (uses(PartOfSpeech::Noun), uses(PartOfSpeech::Verb));
+    sources.lexicon.is_keyword(word, PartOfSpeech::Noun) && noun > 0 && noun >= 3 * verb
 }
 
 /// Verbs that few things can be the object of.
