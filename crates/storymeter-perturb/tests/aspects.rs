@@ -109,10 +109,10 @@ fn time_runs_backwards() {
         only("Ann wrote a letter. Two weeks later she got an answer.", Aspect::Time),
         ("Ann wrote a letter. Two weeks earlier she got an answer.".to_owned(), "word")
     );
-    for (twin, rule) in twins("Ann was late. She waited for an hour.", Aspect::Time) {
-        let expected = ["She waited for a year.", "She waited for a century."];
-        assert!(expected.iter().any(|end| twin.ends_with(end)) && rule == "word", "{twin}");
-    }
+    assert_eq!(
+        only("Ann was late. She waited for an hour.", Aspect::Time),
+        ("Ann was late. She waited for a century.".to_owned(), "word")
+    );
     assert_eq!(
         only("Tom went out. He bought a kite. Then he flew it.", Aspect::Time).0,
         "Tom went out. He flew it. Then he bought a kite."

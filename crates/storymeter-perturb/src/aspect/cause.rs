@@ -66,7 +66,19 @@ fn sides(words: &Words<'_>, at: usize) -> Option<(&'static str, Range<usize>, Ra
         || rule == "because" && is_mood(words, right.clone())
         || opinion(&left)
         || opinion(&right);
-    if mood {
+    // Habits and traits are causes and effects alike, so one side must tell what happened once.
+    let told = |range: &Range<usize>| {
+        let verb = range
+            .clone()
+            .find(|&at| matches!(words.tag(at), Some(Tag::Vbd | Tag::Vbz | Tag::Vbp | Tag::Md)));
+        verb.is_some_and(|at| matches!(words.tag(at), Some(Tag::Vbd | Tag::Md)))
+    };
+    let is_habit = rule == "because"
+        && (!told(&left)
+            || !told(&right)
+            || is_state(words, left.clone()) && is_state(words, right.clone()));
+    let reports = words.is(left.end - 1, &["said", "told", "asked", "thought"]);
+    if mood || is_habit || reports {
         return None;
     }
     // "He went in, so they laughed" may as well be "They laughed, so he went in".
@@ -151,8 +163,10 @@ const MOODS: &[&str] = &[
 /// What somebody thinks of something may be its cause and its effect.
 #[rustfmt::skip]
 const OPINIONS: &[&str] = &[
-    "best", "better", "believe", "favorite", "favourite", "good", "great", "know", "knew", "nice",
-    "pleased", "stable", "think", "thought", "worse", "worst", "wrong",
+    "believe", "best", "better", "enjoy", "enjoys", "famous", "favorite", "favourite", "good",
+    "great", "helped", "kind", "knew", "know", "like", "likes", "love", "loves", "mean", "nice",
+    "pleased", "popular", "relief", "shy", "smart", "stable", "successful", "think", "thought",
+    "want", "wants", "worse", "worst", "wrong",
 ];
 
 #[rustfmt::skip]

@@ -152,4 +152,8 @@ const UNDEMANDING: &[&str] = &[
 ];
 
 /// Nouns that have no plural, or that name no thing.
-const UNCOUNTED: &[&str] = &["food", "fun", "money", "music", "news", "paint", "rain", "work"];
+#[rustfmt::skip]
+const UNCOUNTED: &[&str] = &[
+    "accident", "cold", "computer", "drunk", "food", "fun", "homework", "money", "music", "news",
+    "paint", "rain", "soccer", "surgery", "work",
+];

@@ -9,11 +9,10 @@
 //! quarter for opposites); of negations, first one that is there, else a new one. The rules of
 //! negation are those of [`crate::negation`].
 //!
-//! The story must contradict what is reversed. A sentence is negated only where another deed follows
-//! ("did not load the truck and moved downtown"), where the same is done or undone later, or where
-//! its object is new and the story goes on with it ("did not buy a lamp. She plugged it in"). Only
-//! the main verb is negated, and not where a negation would concern an amount ("did not spend a
-//! lot"). Of adjectives, only those of the last sentence become their opposites that say how it all
+//! The story must contradict what is reversed. A sentence is negated only where the same is done or
+//! undone later, or where the story goes on with the object ("did not buy a lamp. She plugged it
+//! in"). Only the main verb is negated, and not where a negation would concern an amount ("did not
+//! spend a lot"). Of adjectives, only those of the last sentence become their opposites that say how it all
 //! ended ("She was happy").
 
 use std::ops::Range;
@@ -66,9 +65,8 @@ fn negations(passage: &Passage<'_>, draw: &mut Draw) -> Option<Plan> {
     Some(Plan::new(rule, vec![change]))
 }
 
-/// Whether the story depends on what the verb at a place says: another deed follows it in the same
-/// sentence, the same is done or undone later, or it brings something into the story that is there
-/// later.
+/// Whether the story depends on what the verb at a place says: the same is done or undone later, or
+/// its object is taken up again.
 fn is_needed_later(passage: &Passage<'_>, sentence: usize, verb: usize) -> bool {
     let words = passage.tokens(sentence);
     let main = (verb..words.len())
@@ -78,34 +76,39 @@ fn is_needed_later(passage: &Passage<'_>, sentence: usize, verb: usize) -> bool 
         return false;
     }
     let later = sentence + 1..passage.len();
-    let again = words.keyword(main).is_some_and(|verb| passage.mentions(later.clone(), verb));
-    let another_deed = (main + 1..words.len()).any(|at| {
-        words.is(at, &["and"]) && matches!(words.tag(at + 1), Some(Tag::Vbd | Tag::Vbz | Tag::Vbp))
-    });
-    again || another_deed || brings_something(passage, sentence, main)
+    let again = words.keyword(main).is_some_and(|verb| passage.mentions(later, verb));
+    again || is_object_taken_up(passage, sentence, main)
 }
 
-/// Whether the object of a verb is new ("a lamp", "two tickets") and the story goes on with it.
-fn brings_something(passage: &Passage<'_>, sentence: usize, verb: usize) -> bool {
+/// Whether the object of a verb comes up again later, or is what the next "it" or "them" means.
+fn is_object_taken_up(passage: &Passage<'_>, sentence: usize, verb: usize) -> bool {
     let words = passage.tokens(sentence);
-    let is_new = words.is(verb + 1, &["a", "an", "some"]) || words.tag(verb + 1) == Some(Tag::Cd);
-    let noun = (verb + 2..words.len())
-        .take_while(|&at| matches!(words.tag(at), Some(Tag::Jj | Tag::Nn | Tag::Nns)))
-        .filter(|&at| !matches!(words.tag(at), Some(Tag::Jj)))
+    let is_named = |at: usize| {
+        matches!(words.tag(at), Some(Tag::Dt | Tag::Cd | Tag::Prps | Tag::Jj | Tag::Nn | Tag::Nns))
+    };
+    let object = (verb + 1..words.len())
+        .take_while(|&at| is_named(at))
+        .filter(|&at| matches!(words.tag(at), Some(Tag::Nn | Tag::Nns)))
         .last();
-    let Some(noun) = noun.filter(|_| is_new) else { return false };
-    let comes_up =
-        words.keyword(noun).is_some_and(|noun| passage.mentions(sentence + 1..passage.len(), noun));
+    let Some(object) = object else { return false };
+    let comes_up = words
+        .keyword(object)
+        .is_some_and(|noun| passage.mentions(sentence + 1..passage.len(), noun));
+    let is_new = words.is(verb + 1, &["a", "an", "some"]) || words.tag(verb + 1) == Some(Tag::Cd);
+    let pronoun = |words: &Words<'_>, from: usize| {
+        (from..words.len()).any(|at| words.is(at, &["it", "them"]))
+    };
     let next = passage.tokens(sentence + 1);
-    comes_up || (0..next.len()).any(|at| next.is(at, &["it", "them"]))
+    comes_up || pronoun(&words, object + 1) || is_new && pronoun(&next, 0)
 }
 
 /// Verbs that may as well be negated, because nothing follows from them for certain.
 #[rustfmt::skip]
 const HARMLESS: &[&str] = &[
-    "agreed", "asked", "asks", "begged", "decided", "enjoyed", "expected", "fibbed", "hoped",
-    "learned", "liked", "loved", "needed", "offered", "planned", "played", "started", "thought",
-    "tried", "wanted", "wants", "wished", "worked",
+    "agreed", "asked", "asks", "begged", "changed", "decided", "drove", "enjoyed", "expected",
+    "fibbed", "forgot", "gathered", "heard", "hoped", "learned", "liked", "looked", "looks",
+    "loved", "needed", "noticed", "offered", "planned", "played", "remembered", "started",
+    "thought", "tried", "wanted", "wants", "watched", "wished", "worked",
 ];
 
 /// The first verb with a tense, if it belongs to the main clause of a statement.
@@ -209,7 +212,9 @@ fn opposite(words: &Words<'_>, at: usize, sources: &Sources<'_>) -> Option<Strin
             )
             && (at - back + 1..at).all(|i| words.tag(i).is_some_and(Tag::is_adverb))
     });
-    let stands_alone = words.tag(at + 1).is_none_or(|tag| !tag.is_noun() && tag != Tag::Jj);
+    let stands_alone = words.is_end(at + 1)
+        || words.is_mark(at + 1)
+        || words.is(at + 1, &["to", "that", "when", "and", "with", "about", "because", "for"]);
     if words.tag(at)? != Tag::Jj || !says_how || !stands_alone || words.is(at, NO_OPPOSITES) {
         return None;
     }
@@ -219,7 +224,10 @@ fn opposite(words: &Words<'_>, at: usize, sources: &Sources<'_>) -> Option<Strin
     let back = sources.lexicon.antonyms(opposite, PartOfSpeech::Adjective);
     // Both must name each other first, which leaves out opposites of rare meanings.
     let usual = back.first() == Some(&word.as_ref());
-    (usual && opposite.chars().all(char::is_alphabetic)).then(|| opposite.to_owned())
+    // WordNet also has opposites that nobody uses, such as "unangry".
+    let uses = sources.lexicon.senses(opposite, PartOfSpeech::Adjective);
+    let is_used = uses.iter().any(|sense| sense.count > 0);
+    (usual && is_used && opposite.chars().all(char::is_alphabetic)).then(|| opposite.to_owned())
 }
 
 /// Adjectives whose opposite in WordNet is another thing than a story means.

@@ -66,7 +66,10 @@ fn synonyms(words: &Words<'_>, at: usize, sources: &Sources<'_>) -> Vec<String> 
         || words.is(at + 1, &["and", "or"]) && words.tag(at + 2) == Some(tag)
         || words.word(at + 1) == "-"
         || at > 0 && words.word(at - 1) == "-";
-    if in_compound || matches!(tag, Tag::Jjr | Tag::Jjs | Tag::Rbr | Tag::Rbs) {
+    // "Begin a motorcycle" is no English.
+    let needs_a_verb = ["start", "begin"].contains(&keyword.lemma.as_str())
+        && !matches!(words.tag(at + 1), Some(Tag::To | Tag::Vbg));
+    if in_compound || needs_a_verb || matches!(tag, Tag::Jjr | Tag::Jjs | Tag::Rbr | Tag::Rbs) {
         return Vec::new();
     }
     let inflected = |synonym: &str| match (tag, VerbForm::from_penn(tag.as_str())) {

@@ -3,14 +3,15 @@
 //! - `then`: a sentence that begins with "then" changes places with the sentence before it, and
 //!   "then" stays between them, if it takes up the other with "it" or "them".
 //! - `word`: a word of time becomes one of another time. "Two weeks later" becomes "two weeks
-//!   earlier", "minutes" become "years", "always" becomes "never", "after" becomes "before".
+//!   earlier", "minutes" become "centuries", "never again" becomes "always again", "after years of"
+//!   becomes "before years of".
 //!
 //! Each rule is tried first with probability one half. The classes are those of the released code,
 //! of which two are misspelt and never found, with "earlier" and "afterwards" added; words that have
 //! other meanings too ("second", "once", "when", "past") are changed only where they speak of time.
-//! That code changes all of them at once; here one is enough. "After" changes only before long
-//! efforts, and "always" only where the story comes back to it, because otherwise the twin is as
-//! plausible as the story.
+//! That code changes all of them at once; here one is enough. Words that leave the story as plausible
+//! as before, such as "after the game" or "always", stay, and lengths of time change to those that
+//! are farthest away.
 
 use storymeter_text::Span;
 use storymeter_text::tagger::Tag;
@@ -79,7 +80,7 @@ fn time_words(passage: &Passage<'_>, draw: &mut Draw) -> Option<Plan> {
     for sentence in passage.open() {
         let words = passage.tokens(sentence);
         for at in 0..words.len() {
-            if let Some(other) = other_time(passage, sentence, at, draw) {
+            if let Some(other) = other_time(&words, at) {
                 let after = match_case(other, words.word(at));
                 changes.push(with_article(&words, sentence, at, after));
             }
@@ -90,16 +91,9 @@ fn time_words(passage: &Passage<'_>, draw: &mut Draw) -> Option<Plan> {
 }
 
 /// The word of another time that can stand for the word at a place.
-fn other_time(
-    passage: &Passage<'_>,
-    sentence: usize,
-    at: usize,
-    draw: &mut Draw,
-) -> Option<&'static str> {
-    let words = &passage.tokens(sentence);
+fn other_time(words: &Words<'_>, at: usize) -> Option<&'static str> {
     let tag = words.tag(at)?;
     let word = words.lower(at);
-    let mut one = |choices: &[&'static str]| Some(choices[draw.below(choices.len())]);
     // "A few years later" becomes "a few years earlier", and that is enough.
     let is_measured = !words.is(at + 1, &["later", "earlier", "afterwards", "before", "after"])
         && (words.tag_before(at) == Some(Tag::Cd)
@@ -109,55 +103,31 @@ fn other_time(
         && !words.is(at + 1, &["-", "old", "of"]);
     match word.as_ref() {
         // A "second helping" is no time.
-        "second" | "minute" | "hour" if tag == Tag::Nn && is_measured => one(&["year", "century"]),
-        "seconds" | "minutes" | "hours" if tag == Tag::Nns && is_measured => {
-            one(&["years", "centuries"])
-        }
-        "year" | "month" if tag == Tag::Nn && is_measured => one(&["second", "minute"]),
-        "years" | "months" if tag == Tag::Nns && is_measured => one(&["seconds", "minutes"]),
-        "always" | "often" | "usually" | "frequently" if is_habit(passage, sentence, at) => {
-            one(&["never"])
-        }
+        "second" | "minute" | "hour" if tag == Tag::Nn && is_measured => Some("century"),
+        "seconds" | "minutes" | "hours" if tag == Tag::Nns && is_measured => Some("centuries"),
+        "year" | "month" if tag == Tag::Nn && is_measured => Some("second"),
+        "years" | "months" if tag == Tag::Nns && is_measured => Some("seconds"),
         "never"
-            if is_habit(passage, sentence, at)
+            if words.tag(at + 1).is_some_and(Tag::is_verb)
                 && (at..words.len()).any(|i| words.is(i, &["again", "back"])) =>
         {
-            one(&["always"])
+            Some("always")
         }
-        "later" if is_later(words, at) => one(&["earlier"]),
+        "later" if is_later(words, at) => Some("earlier"),
         "earlier" if words.tag_before(at).is_some_and(|tag| tag == Tag::Nns || tag == Tag::Nn) => {
-            one(&["later"])
+            Some("later")
         }
-        "afterwards" | "afterward" if at == 0 => one(&["beforehand"]),
-        "after" if is_after_efforts(words, at) => one(&["before"]),
-        "past" if tag == Tag::Nn && words.is_before(at, &["the"]) => one(&["future"]),
-        "future" if tag == Tag::Nn && words.is_before(at, &["the"]) => one(&["past"]),
+        "afterwards" | "afterward" if at == 0 => Some("beforehand"),
+        "after" if is_after_efforts(words, at) => Some("before"),
         _ => None,
     }
 }
 
-/// Whether "later" says when something happened: "a week later", "Later that day".
+/// Whether "later" says when something happened: "a week later". "Later that week" may begin a
+/// memory.
 fn is_later(words: &Words<'_>, at: usize) -> bool {
     !words.is(at + 1, &["than"])
-        && !words.is_before(at, &["see", "no", "until", "for"])
-        && (words.tag_before(at).is_some_and(|tag| matches!(tag, Tag::Nn | Tag::Nns))
-            || words.is(at + 1, &["that", "on", "in"]))
-}
-
-/// Whether a word such as "always" stands before its verb, and the story comes back to what always
-/// or never happens.
-fn is_habit(passage: &Passage<'_>, sentence: usize, at: usize) -> bool {
-    let words = passage.tokens(sentence);
-    let stands_well = words.tag(at + 1).is_some_and(Tag::is_verb)
-        && !words.is(at + 1, &["been", "let"])
-        && !words.is_before(at, &["more", "very", "so", "too", "not", "n't", "almost", "most"]);
-    let others = |keyword| {
-        passage.mentions(0..sentence, keyword)
-            || passage.mentions(sentence + 1..passage.len(), keyword)
-    };
-    let comes_back = (at + 1..words.len())
-        .any(|i| words.is(i, &["again", "each", "every"]) || words.keyword(i).is_some_and(others));
-    stands_well && comes_back
+        && words.tag_before(at).is_some_and(|tag| matches!(tag, Tag::Nn | Tag::Nns))
 }
 
 /// Whether "after" follows on long efforts: "after years of trying". "After work" and "after the

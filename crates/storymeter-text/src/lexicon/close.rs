@@ -73,7 +73,7 @@ static UNUSED: [&[&str]; 4] = [
         "commission", "comrade", "conception", "dec", "december", "effort", "engagement",
         "experimentation", "feb", "february", "granny", "irony", "last", "laughter", "locality", "lord",
         "manpower", "men", "mill", "min", "nationalism", "nov", "november", "oath", "oct",
-        "october", "oxen", "papa", "puncher", "researcher", "run", "scripture", "sec", "sept", "september",
+        "october", "oxen", "papa", "puncher", "researcher", "run", "scripture", "sec", "sept", "september", "serpent",
         "slug", "spell", "textile", "utilization", "vicinity",
     ],
     &[
@@ -87,7 +87,7 @@ static UNUSED: [&[&str]; 4] = [
         "noted", "plain", "prodigious", "savage", "singular", "spread", "surplus", "vast",
     ],
     &[
-        "alone", "awful", "decidedly", "lately", "merely", "mutely", "only", "part", "peculiarly",
+        "alone", "awful", "decidedly", "finally", "lately", "merely", "mutely", "only", "part", "peculiarly",
         "perfectly", "soberly", "sure",
     ],
 ];
