@@ -113,10 +113,6 @@ fn time_runs_backwards() {
         only("Ann was late. She waited for an hour.", Aspect::Time),
         ("Ann was late. She waited for a century.".to_owned(), "word")
     );
-    assert_eq!(
-        only("Tom went out. He bought a kite. Then he flew it.", Aspect::Time).0,
-        "Tom went out. He flew it. Then he bought a kite."
-    );
     assert!(twins("Ann was born second. She had a second helping.", Aspect::Time).is_empty());
 }
 

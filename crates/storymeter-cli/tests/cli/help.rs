@@ -2,7 +2,7 @@
 
 use crate::sandbox::Sandbox;
 
-const VERBS: [&str; 19] = [
+const VERBS: [&str; 22] = [
     "",
     "score",
     "merge",
@@ -21,6 +21,9 @@ const VERBS: [&str; 19] = [
     "compare",
     "correlate",
     "meta",
+    "suite",
+    "suite make",
+    "suite run",
     "report",
 ];
 
@@ -46,6 +49,9 @@ fn the_help_of_a_verb_ends_with_examples_that_name_it() {
         "perturb",
         "train",
         "compare",
+        "suite",
+        "suite make",
+        "suite run",
         "report",
         "completions",
         "model pack",

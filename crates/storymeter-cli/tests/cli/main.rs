@@ -23,6 +23,7 @@ mod score;
 mod score_files;
 mod shards;
 mod streaming;
+mod suite;
 mod tiny_model;
 mod train;
 mod tutorials;

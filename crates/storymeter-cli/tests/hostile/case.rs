@@ -24,7 +24,7 @@ const RARE: [&str; 8] = [
 ];
 
 /// Options of the verbs, beside those of the lines.
-const OPTIONS: [(&str, &[&str]); 10] = [
+const OPTIONS: [(&str, &[&str]); 11] = [
     ("merge", &["--output", "--expect", "--seed", "--resamples", "--weights", "--meteor-data"]),
     (
         "score",
@@ -139,6 +139,22 @@ const OPTIONS: [(&str, &[&str]); 10] = [
             "--without",
             "--lower",
             "--higher",
+            "--output",
+        ],
+    ),
+    (
+        "suite",
+        &[
+            "--aspects",
+            "--paraphrases",
+            "--triples",
+            "--donors",
+            "--donor-sample",
+            "--seed",
+            "--show",
+            "--scores",
+            "--resamples",
+            "--format",
             "--output",
         ],
     ),

@@ -3,7 +3,7 @@
 /// Command lines that succeed if nothing is wrong. Names of the stock stand for copies of its
 /// files, and `< FILE` sends a file to standard input through a pipe. Lines that take longer, such
 /// as training, are rare.
-pub const LINES: [&str; 85] = [
+pub const LINES: [&str; 92] = [
     "score stories.jsonl --metric bleu,rouge,ter,text-length -o out.jsonl",
     "score stories.jsonl --metric bleu,rouge:hanna,chrf -o out.csv",
     "score stories.jsonl --metric bleu,ter -o out.txt",
@@ -52,6 +52,13 @@ pub const LINES: [&str; 85] = [
     "merge shards",
     "merge shards -o out.jsonl --expect 1 --resamples 50",
     "merge shards/stories.jsonl.meta.json --resamples 20 -o out.txt",
+    "suite make stories.jsonl -o out",
+    "suite make stories.csv --paraphrases paraphrases.tsv --triples facts.txt --show 1 -o out",
+    "suite make stories.txt --donors donors.bin --aspects typo,cause -o out",
+    "suite run suite --metric text-length,distinct-2 --resamples 20 -o out",
+    "suite run suite --metric text-length --compat --resamples 20 --format csv",
+    "suite run suite --scores given.jsonl --resamples 20",
+    "suite run mags.json --metric text-length -o out",
     "perturb stories.jsonl -o out.jsonl",
     "perturb stories.jsonl --show 3 --seed 4",
     "perturb stories.jsonl --per-story 3 --stats",

@@ -68,6 +68,8 @@ impl Stock {
         stock.write("about.json", ABOUT);
         stock.write("figures.json", FIGURES);
         stock.write("antonyms.txt", "old|||/r/Antonym|||young new\nred|||/r/Antonym|||blue\n");
+        stock.write("facts.txt", "lamp|||UsedFor|||light\nriver|||AtLocation|||valley\n");
+        stock.write("paraphrases.tsv", "The lamp went out.\tIt went dark.\n");
         let parquet = repository("fuzz/seeds/reader_parquet/stories.parquet");
         if parquet.exists() {
             fs::copy(parquet, stock.path("stories.parquet")).unwrap();
@@ -76,6 +78,8 @@ impl Stock {
             "score stories.jsonl --metric bleu,ter,text-length -o scores.jsonl",
             "score stories.jsonl --metric rouge:hanna,chrf -o scores.csv",
             "score stories.jsonl --metric bleu,text-length --out-dir shards",
+            "suite make stories.jsonl -o suite",
+            "score suite/texts.jsonl --metric text-length -o given.jsonl",
             "meta table scores.jsonl -o study",
             "perturb stories.jsonl --save-donors donors.bin -o samples.jsonl",
             "train --stories stories.tsv --init encoder --config settings.toml -o model",

@@ -2,7 +2,6 @@
 //!
 //! - `because`, `so`: what stands before and after the word changes places. "She cried because she
 //!   fell" becomes "She fell because she cried".
-//! - `because of`: becomes "leading to" or "resulting in".
 //! - `caused`: becomes "resulted from".
 //!
 //! The first rule that applies is used, at a random place. The released code looks only at the last
@@ -10,7 +9,8 @@
 //! so that the twin is a grammatical sentence with the wrong logic. Where "so" says what something
 //! is good for ("He saved so he could buy a car"), nothing is exchanged, nor where a clause tells a
 //! feeling or an opinion, which may be cause and effect alike. That code also exchanges "reason" and
-//! "result"; they stay here, because "as a cause" is not wrong logic but no English.
+//! "result", and "because of" and "leading to"; they stay here, because "as a cause" and "leading to
+//! his stomach" are not wrong logic but no English.
 
 use std::ops::Range;
 
@@ -35,10 +35,7 @@ pub fn plan(passage: &Passage<'_>, draw: &mut Draw) -> Option<Plan> {
     if !swaps.is_empty() {
         return Some(swaps.swap_remove(draw.below(swaps.len())));
     }
-    let mut others = phrases(passage, draw);
-    if others.is_empty() {
-        others = single_words(passage);
-    }
+    let mut others = single_words(passage);
     (!others.is_empty()).then(|| others.swap_remove(draw.below(others.len())))
 }
 
@@ -234,28 +231,6 @@ fn exchange(
         Change { sentence, span: words.span_of(left), after: second },
         Change { sentence, span: words.span_of(right), after: first },
     ]
-}
-
-fn phrases(passage: &Passage<'_>, draw: &mut Draw) -> Vec<Plan> {
-    let mut plans = Vec::new();
-    for sentence in passage.open() {
-        let words = passage.tokens(sentence);
-        for at in 1..words.len().saturating_sub(1) {
-            // The story must know the reason from elsewhere, or the twin may be as good as it.
-            let known = (at + 2..words.len()).any(|i| {
-                let noun = words.tag(i).is_some_and(Tag::is_noun);
-                noun && words.keyword(i).is_some_and(|k| passage.mentions(0..sentence, k))
-            });
-            if !words.is(at, &["because"]) || !words.is(at + 1, &["of"]) || !known {
-                continue;
-            }
-            let choices = ["leading to", "resulting in"];
-            let after = choices[draw.below(choices.len())].to_owned();
-            let span = words.span_of(at..at + 2);
-            plans.push(Plan::new("because of", vec![Change { sentence, span, after }]));
-        }
-    }
-    plans
 }
 
 fn single_words(passage: &Passage<'_>) -> Vec<Plan> {

@@ -34,6 +34,11 @@ pub fn plan(passage: &Passage<'_>, draw: &mut Draw, sources: &Sources<'_>) -> Op
     let mut places = Vec::new();
     for sentence in passage.open() {
         let words = passage.tokens(sentence);
+        // "Never ate the moon" and "like a moon" are no nonsense.
+        let harmless = ["not", "n't", "never", "like", "no"];
+        if (0..words.len()).any(|at| words.is(at, &harmless)) {
+            continue;
+        }
         places.extend((0..words.len()).filter_map(|at| {
             let verb = connected_verb(&words, at, triples)?;
             Some((sentence, at, verb))
@@ -127,33 +132,36 @@ fn foreign_noun<'a>(
     })
 }
 
-/// Whether a word is a noun at least three times as often as a verb.
+/// Whether a word is a noun at least three times as often as a verb or an adjective.
 fn is_noun(word: &str, sources: &Sources<'_>) -> bool {
     let uses =
         |pos| -> u32 { sources.lexicon.senses(word, pos).iter().map(|sense| sense.count).sum() };
-    let (noun, verb) = (uses(PartOfSpeech::Noun), uses(PartOfSpeech::Verb));
-    sources.lexicon.is_keyword(word, PartOfSpeech::Noun) && noun > 0 && noun >= 3 * verb
+    let noun = uses(PartOfSpeech::Noun);
+    let others = uses(PartOfSpeech::Verb) + uses(PartOfSpeech::Adjective);
+    sources.lexicon.is_keyword(word, PartOfSpeech::Noun) && noun > 0 && noun >= 3 * others
 }
 
 /// Verbs that few things can be the object of.
 #[rustfmt::skip]
 const CHOOSY: &[&str] = &[
     "bake", "bite", "chew", "cook", "drink", "eat", "feed", "fly", "hire", "kick", "kiss", "knit",
-    "marry", "mow", "pet", "plant", "read", "ride", "sew", "sing", "smoke", "swallow", "type",
+    "marry", "mow", "pet", "read", "ride", "sew", "sing", "smoke", "swallow", "type",
     "wear", "write",
 ];
 
 /// Verbs that nearly everything can be the subject of.
 #[rustfmt::skip]
 const UNDEMANDING: &[&str] = &[
-    "arrive", "be", "begin", "break", "burn", "close", "come", "cost", "end", "fall", "get", "go",
-    "grow", "have", "help", "hit", "hurt", "leave", "look", "make", "move", "need", "open", "play",
-    "seem", "start", "stay", "stop", "turn", "win", "work",
+    "arrive", "be", "begin", "break", "burn", "close", "come", "cost", "drive", "end", "fall",
+    "get", "go", "grow", "have", "help", "hit", "hurt", "leave", "look", "make", "move", "need",
+    "open", "play", "ride", "seem", "start", "stay", "stop", "travel", "turn", "wait", "win",
+    "work",
 ];
 
 /// Nouns that have no plural, or that name no thing.
 #[rustfmt::skip]
 const UNCOUNTED: &[&str] = &[
-    "accident", "cold", "computer", "drunk", "food", "fun", "homework", "money", "music", "news",
-    "paint", "rain", "soccer", "surgery", "work",
+    "accident", "beer", "bone", "coffee", "cold", "computer", "drunk", "food", "fun", "homework",
+    "juice", "milk", "money", "mountain", "music", "news", "paint", "rain", "short", "soccer",
+    "surgery", "tea", "water", "work",
 ];

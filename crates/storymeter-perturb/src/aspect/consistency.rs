@@ -9,10 +9,10 @@
 //! quarter for opposites); of negations, first one that is there, else a new one. The rules of
 //! negation are those of [`crate::negation`].
 //!
-//! The story must contradict what is reversed. A sentence is negated only where the same is done or
-//! undone later, or where the story goes on with the object ("did not buy a lamp. She plugged it
-//! in"). Only the main verb is negated, and not where a negation would concern an amount ("did not
-//! spend a lot"). Of adjectives, only those of the last sentence become their opposites that say how it all
+//! The story must contradict what is reversed. A negation is added only where the verb brings
+//! something into the story with which it goes on ("did not buy a lamp. She plugged it in"). Only the
+//! main verb is negated, and not where a negation would concern an amount ("did not spend a lot").
+//! Of adjectives, only those of the last sentence become their opposites that say how it all
 //! ended ("She was happy").
 
 use std::ops::Range;
@@ -45,12 +45,10 @@ fn negations(passage: &Passage<'_>, draw: &mut Draw) -> Option<Plan> {
         let spans: Vec<Span> = words.tokens.iter().map(|token| token.span).collect();
         let tags: Vec<Tag> = words.tokens.iter().map(|token| token.tag).collect();
         let place = words.span(verb);
-        if !is_needed_later(passage, sentence, verb) {
-            continue;
-        }
+        let is_needed = is_needed_later(passage, sentence, verb);
         for found in alterations(passage.text, &spans, &tags, passage.style.spaced) {
             let concerns_it = found.span.start <= place.start && place.end <= found.span.end;
-            if !concerns_it {
+            if !concerns_it || !found.removes && !is_needed {
                 continue;
             }
             let short = found.short.clone().filter(|_| draw.chance(0.5));
@@ -65,50 +63,44 @@ fn negations(passage: &Passage<'_>, draw: &mut Draw) -> Option<Plan> {
     Some(Plan::new(rule, vec![change]))
 }
 
-/// Whether the story depends on what the verb at a place says: the same is done or undone later, or
-/// its object is taken up again.
+/// Whether the story depends on what the verb at a place says: it brings something into the story
+/// ("a lamp", "two tickets") that is there later, as "it" in the next sentence or by its name.
 fn is_needed_later(passage: &Passage<'_>, sentence: usize, verb: usize) -> bool {
     let words = passage.tokens(sentence);
     let main = (verb..words.len())
         .find(|&at| words.keyword(at).is_some_and(|keyword| keyword.pos == PartOfSpeech::Verb));
     let Some(main) = main.filter(|&main| main <= verb + 2) else { return false };
-    if words.is(main, HARMLESS) {
+    let is_new = words.is(main + 1, &["a", "an", "some"]) || words.tag(main + 1) == Some(Tag::Cd);
+    if words.is(main, HARMLESS) || !is_new {
         return false;
     }
-    let later = sentence + 1..passage.len();
-    let again = words.keyword(main).is_some_and(|verb| passage.mentions(later, verb));
-    again || is_object_taken_up(passage, sentence, main)
-}
-
-/// Whether the object of a verb comes up again later, or is what the next "it" or "them" means.
-fn is_object_taken_up(passage: &Passage<'_>, sentence: usize, verb: usize) -> bool {
-    let words = passage.tokens(sentence);
-    let is_named = |at: usize| {
-        matches!(words.tag(at), Some(Tag::Dt | Tag::Cd | Tag::Prps | Tag::Jj | Tag::Nn | Tag::Nns))
-    };
-    let object = (verb + 1..words.len())
-        .take_while(|&at| is_named(at))
+    let object = (main + 2..words.len())
+        .take_while(|&at| matches!(words.tag(at), Some(Tag::Jj | Tag::Nn | Tag::Nns)))
         .filter(|&at| matches!(words.tag(at), Some(Tag::Nn | Tag::Nns)))
         .last();
     let Some(object) = object else { return false };
-    let comes_up = words
-        .keyword(object)
-        .is_some_and(|noun| passage.mentions(sentence + 1..passage.len(), noun));
-    let is_new = words.is(verb + 1, &["a", "an", "some"]) || words.tag(verb + 1) == Some(Tag::Cd);
-    let pronoun = |words: &Words<'_>, from: usize| {
-        (from..words.len()).any(|at| words.is(at, &["it", "them"]))
-    };
     let next = passage.tokens(sentence + 1);
-    comes_up || pronoun(&words, object + 1) || is_new && pronoun(&next, 0)
+    let is_it = (0..next.len()).any(|at| next.is(at, &["it", "them"]));
+    is_it
+        || (sentence + 1..passage.len()).any(|later| {
+            let words_later = passage.tokens(later);
+            (1..words_later.len()).any(|at| {
+                words_later.is(at - 1, &["the", "her", "his", "their", "my", "our"])
+                    && words_later.keyword(at).is_some()
+                    && words_later.keyword(at) == words.keyword(object)
+            })
+        })
 }
 
 /// Verbs that may as well be negated, because nothing follows from them for certain.
 #[rustfmt::skip]
 const HARMLESS: &[&str] = &[
-    "agreed", "asked", "asks", "begged", "changed", "decided", "drove", "enjoyed", "expected",
-    "fibbed", "forgot", "gathered", "heard", "hoped", "learned", "liked", "looked", "looks",
-    "loved", "needed", "noticed", "offered", "planned", "played", "remembered", "started",
-    "thought", "tried", "wanted", "wants", "watched", "wished", "worked",
+    "agreed", "asked", "asks", "begged", "brought", "changed", "collected", "collects",
+    "considered", "decided", "drove", "enjoyed", "expected", "fibbed", "forgot", "gathered",
+    "gave", "had", "has", "have", "heard", "helped", "hoped", "learned", "liked", "looked",
+    "looks", "loved", "made", "needed", "needs", "noticed", "offered", "planned", "played",
+    "practiced", "prepared", "remembered", "started", "stirred", "thought", "tried", "use",
+    "used", "wanted", "wants", "watched", "wished", "worked",
 ];
 
 /// The first verb with a tense, if it belongs to the main clause of a statement.
@@ -140,14 +132,14 @@ fn main_verb(words: &Words<'_>) -> Option<usize> {
 /// Words that a change of polarity would leave without sense.
 #[rustfmt::skip]
 const POLAR: &[&str] = &[
-    "any", "anymore", "anyone", "anybody", "anything", "anywhere", "ever", "yet", "either",
-    "neither", "nor", "never", "no", "nobody", "nothing", "none", "hardly", "barely", "until",
-    "already", "still", "even", "only", "just", "too", "also", "finally", "enough", "unless",
-    "than", "much", "longer", "almost", "so", "suddenly", "luckily", "fortunately",
-    "unfortunately", "eventually", "instead", "again", "sadly", "lot", "lots", "all",
-    "everything", "everyone", "many", "most", "more", "very", "well", "really", "every", "each",
-    "few", "hard", "whole", "entire", "both", "everywhere", "bit", "must", "might", "may",
-    "should", "would", "first",
+    "again", "all", "almost", "already", "also", "any", "anybody", "anymore", "anyone",
+    "anything", "anywhere", "barely", "bit", "both", "by", "each", "either", "enough", "entire",
+    "even", "eventually", "ever", "every", "everyone", "everything", "everywhere", "few",
+    "finally", "first", "fortunately", "hard", "hardly", "instead", "just", "longer", "lot",
+    "lots", "luckily", "mainly", "many", "may", "might", "more", "most", "mostly", "much", "must",
+    "neither", "never", "no", "nobody", "none", "nor", "nothing", "often", "only", "really",
+    "sadly", "should", "so", "still", "suddenly", "than", "together", "too", "unfortunately",
+    "unless", "until", "usually", "very", "well", "whole", "would", "yet",
 ];
 
 /// Words that open a clause other than the main one.

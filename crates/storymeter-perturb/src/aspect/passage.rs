@@ -217,13 +217,6 @@ impl<'a> Words<'a> {
         (0..self.len()).rev().find(is_word).map_or(0, |at| at + 1)
     }
 
-    /// Whether there is a verb that has a tense, or a modal, in a range of tokens.
-    pub fn has_finite_verb(&self, range: Range<usize>) -> bool {
-        range
-            .into_iter()
-            .any(|at| matches!(self.tag(at), Some(Tag::Vbd | Tag::Vbz | Tag::Vbp | Tag::Md)))
-    }
-
     /// The text from one token up to another, which is left out.
     pub fn text_of(&self, range: Range<usize>) -> &'a str {
         self.span_of(range).of(self.text)

@@ -37,7 +37,7 @@ static KEPT: [&[&str]; 4] = [
     &[
         "aid", "animal", "beast", "black", "bulk", "castle", "chance", "choice", "clump", "colony",
         "commission", "complex", "consequence", "creature", "dealer", "decision", "district", "effect", "effort",
-        "examination", "faith", "finding", "fortune", "glance", "globe", "hurry", "idea", "lack",
+        "examination", "faith", "finding", "fortune", "glance", "globe", "hurry", "idea", "individual", "kind", "lack",
         "leaf", "level", "lid", "lord", "luck", "miss", "percent", "percentage", "petition", "plan",
         "procedure", "process", "program", "project", "promotion", "purpose", "range", "reach",
         "request", "respect", "rest", "result", "roar", "sweat", "test", "trial", "try", "tune", "unity",
@@ -48,7 +48,7 @@ static KEPT: [&[&str]; 4] = [
         "conclude", "continue", "cope", "cross", "desert", "die", "divide", "employ", "encourage",
         "end", "enroll", "face", "fight", "flip", "frustrate", "gasp", "happen", "help", "hide",
         "indicate", "inhabit", "invent", "lean", "let", "link", "long", "mention", "mix", "need",
-        "occur", "pair", "pant", "populate", "prescribe", "print", "proceed", "promote", "publish",
+        "oblige", "occur", "pair", "pant", "populate", "prescribe", "print", "proceed", "promote", "publish",
         "quit", "race", "react", "recommend", "reply", "respond", "retreat", "say", "screech", "secure",
         "seem", "shut", "slam", "speak", "squeak", "stress", "stud", "teach", "tend", "total",
         "try", "use", "want", "wave",
@@ -73,8 +73,8 @@ static UNUSED: [&[&str]; 4] = [
         "commission", "comrade", "conception", "dec", "december", "effort", "engagement",
         "experimentation", "feb", "february", "granny", "irony", "last", "laughter", "locality", "lord",
         "manpower", "men", "mill", "min", "nationalism", "nov", "november", "oath", "oct",
-        "october", "oxen", "papa", "puncher", "researcher", "run", "scripture", "sec", "sept", "september", "serpent",
-        "slug", "spell", "textile", "utilization", "vicinity",
+        "october", "oxen", "papa", "puncher", "pupil", "researcher", "run", "scripture", "sec", "sept", "september", "serpent",
+        "slug", "spell", "textile", "utilization", "vicinity", "youngster",
     ],
     &[
         "adorn", "assail", "bound", "commence", "conquer", "couple", "discontinue", "duplicate",
@@ -84,7 +84,7 @@ static UNUSED: [&[&str]; 4] = [
     &[
         "central", "damn", "damned", "darned", "dozen", "excess", "frightening", "frightful",
         "fundamental", "given", "goddam", "goddamn", "goddamned", "granted", "intent", "learned",
-        "noted", "plain", "prodigious", "savage", "singular", "spread", "surplus", "vast",
+        "noted", "plain", "prodigious", "savage", "singular", "soiled", "spread", "surplus", "vast",
     ],
     &[
         "alone", "awful", "decidedly", "finally", "lately", "merely", "mutely", "only", "part", "peculiarly",

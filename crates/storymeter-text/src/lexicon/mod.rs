@@ -276,7 +276,7 @@ impl Lexicon {
     /// use storymeter_text::lexicon::{Lexicon, PartOfSpeech};
     /// let lexicon = Lexicon::embedded();
     /// assert_eq!(lexicon.close_synonyms("buy", PartOfSpeech::Verb), ["purchase"]);
-    /// assert_eq!(lexicon.close_synonyms("kid", PartOfSpeech::Noun), ["child", "youngster"]);
+    /// assert_eq!(lexicon.close_synonyms("kid", PartOfSpeech::Noun), ["child"]);
     /// assert!(lexicon.close_synonyms("try", PartOfSpeech::Verb).is_empty());
     /// ```
     pub fn close_synonyms(&self, lemma: &str, pos: PartOfSpeech) -> Vec<&'static str> {
