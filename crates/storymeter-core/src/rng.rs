@@ -162,6 +162,9 @@ pub enum CounterId {
     },
     /// How a record is shown to the model: with or without its names, and which window of it.
     View(StreamId),
+    /// Whether a record is shown to the model with typos, and which ones. Child 0 is for the typos
+    /// of the human story, and child 1 for those of the negative sample.
+    Typos(StreamId),
     /// The first weights of the heads.
     NewHeads,
     /// Fine-tuning of a network on a single text. The ids of the tokens of the text follow as
@@ -187,6 +190,10 @@ impl CounterId {
             Self::View(stream) => {
                 let [record, draw] = stream.numbers();
                 below(&[u64::MAX - 2, record, draw])
+            }
+            Self::Typos(stream) => {
+                let [record, draw] = stream.numbers();
+                below(&[u64::MAX - 4, record, draw])
             }
             Self::NewHeads => below(&[u64::MAX]),
             Self::Tuning => below(&[u64::MAX - 3]),
@@ -237,6 +244,8 @@ mod tests {
         let view = |stream| path(CounterId::View(stream));
         assert_eq!(view(StreamId::Draw { record, draw: 2 }), [u64::MAX - 2, 41, 2]);
         assert_eq!(view(StreamId::DevNegative { record }), [u64::MAX - 2, 41, u64::MAX - 1]);
+        let typos = CounterId::Typos(StreamId::Draw { record, draw: 2 });
+        assert_eq!(path(typos), [u64::MAX - 4, 41, 2]);
         assert_eq!(path(CounterId::NewHeads), [u64::MAX]);
         assert_eq!(path(CounterId::Tuning), [u64::MAX - 3]);
         assert_eq!(path(CounterId::Dropout { epoch, step: 6 }), [3, 6]);

@@ -55,6 +55,7 @@ use crate::draw::Draw;
 use crate::replacement::Replacement;
 use passage::Passage;
 pub use tables::{Paraphrases, TableError, Triples};
+pub use typo::mistyped;
 
 /// A story that differs from its original in one aspect.
 #[derive(Debug, Clone, PartialEq, Eq)]

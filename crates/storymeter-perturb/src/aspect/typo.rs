@@ -9,13 +9,17 @@
 //! never another word of English: "form" for "from" would change the meaning.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
+use storymeter_core::Story;
+use storymeter_core::rng::ChaCha8Rng;
 use storymeter_text::Span;
-use storymeter_text::tagger::Tag;
+use storymeter_text::lexicon::Lexicon;
+use storymeter_text::tagger::{Tag, Tagger};
 
 use super::passage::Passage;
 use super::{Plan, Sources};
-use crate::draft::Change;
+use crate::draft::{Change, replaced};
 use crate::draw::Draw;
 
 /// The share of characters that are mistyped at most.
@@ -31,9 +35,40 @@ const SHORTEST_WORD: usize = 4;
 const ATTEMPTS: usize = 20;
 
 pub fn plan(passage: &Passage<'_>, draw: &mut Draw, sources: &Sources<'_>) -> Option<Plan> {
+    let made = typos(passage, passage.open(), draw, sources.lexicon);
+    (!made.is_empty()).then(|| Plan::new("letters", made))
+}
+
+/// The text with a few letters mistyped, by the rule of [`Aspect::Typo`](storymeter_core::Aspect):
+/// at most one letter in fifty, and at least one if the text has a word that can be mistyped. The
+/// first sentence is mistyped like the others. The same stream always gives the same typos.
+///
+/// ```
+/// use storymeter_core::rng::StreamId;
+/// use storymeter_perturb::aspect::mistyped;
+/// use storymeter_text::{lexicon::Lexicon, tagger::Tagger};
+///
+/// let stream = StreamId::Draw { record: 0, draw: 0 }.rng(7);
+/// let text = mistyped("The garden was wet.", Lexicon::embedded(), Tagger::embedded(), stream);
+/// assert!(text.starts_with("The g") && text != "The garden was wet.");
+/// ```
+pub fn mistyped(text: &str, lexicon: &Lexicon, tagger: &Tagger, stream: ChaCha8Rng) -> String {
+    let story = Story::from(text);
+    let passage = Passage::new(&story, tagger, lexicon);
+    let made = typos(&passage, 0..passage.len(), &mut Draw::new(stream), lexicon);
+    replaced(text, &made).0
+}
+
+/// The typos in some sentences, in the order of the text.
+fn typos(
+    passage: &Passage<'_>,
+    sentences: Range<usize>,
+    draw: &mut Draw,
+    lexicon: &Lexicon,
+) -> Vec<Change> {
     let mut words: Vec<(usize, Span)> = Vec::new();
     let mut length = 0;
-    for sentence in passage.open() {
+    for sentence in sentences {
         length += passage.sentence(sentence).chars().count();
         let tokens = passage.tokens(sentence);
         words.extend(tokens.tokens.iter().filter_map(|token| {
@@ -43,7 +78,7 @@ pub fn plan(passage: &Passage<'_>, draw: &mut Draw, sources: &Sources<'_>) -> Op
                 && word.chars().all(char::is_alphabetic)
                 && !is_placeholder
                 && !matches!(token.tag, Tag::Add | Tag::Nnp | Tag::Nnps)
-                && is_word(word, sources);
+                && lexicon.is_known_form(word);
             fits.then_some((sentence, token.span))
         }));
     }
@@ -53,22 +88,22 @@ pub fn plan(passage: &Passage<'_>, draw: &mut Draw, sources: &Sources<'_>) -> Op
     let mut made: BTreeMap<usize, Change> = BTreeMap::new();
     for _ in 0..count {
         for _ in 0..ATTEMPTS {
-            let &(sentence, span) = draw.pick(&words)?;
+            let Some(&(sentence, span)) = draw.pick(&words) else { return Vec::new() };
             if made.contains_key(&span.start) {
                 continue;
             }
             let word = span.of(passage.text);
-            let after = mistyped(word, draw);
-            if after != word && !is_word(&after, sources) {
+            let after = mistyped_word(word, draw);
+            if after != word && !lexicon.is_known_form(&after) {
                 made.insert(span.start, Change { sentence, span, after });
                 break;
             }
         }
     }
-    (!made.is_empty()).then(|| Plan::new("letters", made.into_values().collect()))
+    made.into_values().collect()
 }
 
-fn mistyped(word: &str, draw: &mut Draw) -> String {
+fn mistyped_word(word: &str, draw: &mut Draw) -> String {
     let mut letters: Vec<char> = word.chars().collect();
     // The first letter stays, and the last one has no next one to change places with.
     let at = draw.between(1, letters.len() - 2);
@@ -84,6 +119,49 @@ fn mistyped(word: &str, draw: &mut Draw) -> String {
     letters.into_iter().collect()
 }
 
-fn is_word(word: &str, sources: &Sources<'_>) -> bool {
-    sources.lexicon.is_known_form(word)
+#[cfg(test)]
+mod tests {
+    use storymeter_core::rng::StreamId;
+
+    use super::*;
+
+    fn typed(text: &str, record: u64) -> String {
+        let stream = StreamId::Draw { record, draw: 0 }.rng(3);
+        mistyped(text, Lexicon::embedded(), Tagger::embedded(), stream)
+    }
+
+    #[test]
+    fn a_whole_text_has_one_typo_in_fifty_letters_at_most_and_its_first_sentence_too() {
+        let text = "[FEMALE] wanted another garden behind the house. Robert walked to the market \
+                    and bought seven little trees. They planted them before the winter came. In \
+                    the spring every flower was yellow, and their neighbours admired them.";
+        let lexicon = Lexicon::embedded();
+        let before: Vec<&str> = text.split(' ').collect();
+        let (mut in_the_first_sentence, mut counts) = (false, [0; 4]);
+        for record in 0..200 {
+            let after = typed(text, record);
+            assert_eq!(after, typed(text, record), "the same stream gives the same typos");
+            let after: Vec<&str> = after.split(' ').collect();
+            assert_eq!(after.len(), before.len());
+            let changed: Vec<usize> =
+                (0..before.len()).filter(|i| before[*i] != after[*i]).collect();
+            for &at in &changed {
+                let word = |word: &'static str| word.trim_matches(['.', ',']);
+                let is_new = !lexicon.is_known_form(after[at].trim_matches(['.', ',']));
+                assert!(is_new && word(before[at]).len() >= SHORTEST_WORD, "{after:?}");
+                assert!(!["[FEMALE]", "Robert"].contains(&before[at]), "{after:?}");
+                in_the_first_sentence |= at < 7;
+            }
+            counts[changed.len()] += 1;
+        }
+        assert!(in_the_first_sentence);
+        assert!(counts[0] == 0 && counts[1..].iter().all(|count| *count > 0), "{counts:?}");
+    }
+
+    #[test]
+    fn a_text_without_a_word_to_mistype_stays() {
+        for text in ["", "He ran.", "[MALE] met Robert. So did I!"] {
+            assert_eq!(typed(text, 1), text);
+        }
+    }
 }

@@ -90,6 +90,13 @@ mod tests {
     }
 
     #[test]
+    fn a_share_of_typos_reads_back_as_it_was_written() {
+        let settings = parse("reconstruction = \"none\"\ntypos = 0.25\n", None).unwrap();
+        assert_eq!((settings.typos, Settings::default().typos), (0.25, 0.0));
+        assert_eq!(parse(&settings.to_toml(), None).unwrap(), settings);
+    }
+
+    #[test]
     fn what_a_file_names_wins_over_its_preset_and_the_rest_is_the_preset_s() {
         let text = "preset = \"released-code\"\nepochs = 7\n[perturb]\nkeyword_share = 0.2\n";
         let settings = parse(text, None).unwrap();

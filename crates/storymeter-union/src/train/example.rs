@@ -1,9 +1,13 @@
 //! Makes the examples from which the network learns: stories and their negatives, as tokens.
 
+use std::borrow::Cow;
+
+use rand_chacha::rand_core::SeedableRng;
 use rayon::prelude::*;
 use storymeter_core::Story;
-use storymeter_core::rng::StreamId;
-use storymeter_encoder::Tokenizer;
+use storymeter_core::rng::{ChaCha8Rng, CounterId, StreamId};
+use storymeter_encoder::{Stream, Tokenizer};
+use storymeter_perturb::aspect::mistyped;
 use storymeter_perturb::{DEFAULT_SAMPLE, DonorSampler, Donors, Perturber, Technique};
 use storymeter_text::{lexicon::Lexicon, tagger::Tagger};
 
@@ -63,6 +67,8 @@ pub(super) struct Maker<'a> {
     pub settings: &'a Settings,
     pub tokenizer: &'a Tokenizer,
     pub perturber: Perturber<'a>,
+    pub lexicon: &'a Lexicon,
+    pub tagger: &'a Tagger,
     pub readers: Vec<Reader>,
 }
 
@@ -127,16 +133,22 @@ impl Maker<'_> {
         let (settings, tokenizer) = (self.settings, self.tokenizer);
         let view = View::of(record, stream, tokenizer, settings);
         let negative = self.perturber.perturb(&view.story, settings.seed, stream).ok()?;
-        let (human, _) = view.ids(&view.story.text, tokenizer, settings);
+        let (mut human, _) = view.ids(&view.story.text, tokenizer, settings);
         // Damage may bring back what was normalised, such as a tokenised "did n't".
         let text = Story { text: negative.story, ..Story::default() };
-        let text = &written_down(&text, settings, false).text;
-        let (damaged, was_cut) = view.ids(text, tokenizer, settings);
+        let mut text = written_down(&text, settings, false).into_owned().text;
+        let (mut damaged, was_cut) = view.ids(&text, tokenizer, settings);
         let undamaged =
             human == damaged || (was_cut && human.starts_with(&damaged[..damaged.len() - 1]));
         if undamaged {
             // The damage was cut off or undone by normalisation, so the model could not see it.
             return None;
+        }
+        let mut human_text = Cow::Borrowed(view.story.text.as_str());
+        if let Some(typed) = self.with_typos([&human_text, &text], &view, stream) {
+            let [(typed_human, human_ids), (typed_text, damaged_ids)] = typed;
+            (human_text, text) = (Cow::Owned(typed_human), typed_text);
+            (human, damaged) = (human_ids, damaged_ids);
         }
         let first = if settings.reconstruct_context { 1 } else { view.context(tokenizer) };
         let targets = |ids: &[u32]| {
@@ -153,7 +165,7 @@ impl Maker<'_> {
             first,
             human: false,
             damage,
-            taught: taught(text),
+            taught: taught(&text),
         };
         let human = Example {
             targets: targets(&human),
@@ -161,9 +173,37 @@ impl Maker<'_> {
             first,
             human: true,
             damage: [false; 4],
-            taught: taught(&view.story.text),
+            taught: taught(&human_text),
         };
         Some(([human, negative], view.is_part))
+    }
+
+    /// A human text and its negative with typos, and their tokens. `None` if this stream shows its
+    /// record without typos, or if one of the mistyped texts does not fit: typos must not push the
+    /// damage out.
+    fn with_typos(
+        &self,
+        texts: [&str; 2],
+        view: &View<'_>,
+        stream: StreamId,
+    ) -> Option<[(String, Vec<u32>); 2]> {
+        let chance =
+            CounterId::Typos(stream).descend(Stream::new(self.settings.seed), Stream::child);
+        if f64::from(chance.uniform(0)) >= self.settings.typos {
+            return None;
+        }
+        let typed = |number: usize| {
+            let numbers = chance.child(number as u64);
+            let mut key = [0; 32];
+            for (i, bytes) in key.chunks_exact_mut(8).enumerate() {
+                bytes.copy_from_slice(&numbers.bits(i as u64).to_le_bytes());
+            }
+            let stream = ChaCha8Rng::from_seed(key);
+            let text = mistyped(texts[number], self.lexicon, self.tagger, stream);
+            let (ids, was_cut) = view.ids(&text, self.tokenizer, self.settings);
+            (!was_cut).then_some((text, ids))
+        };
+        Some([typed(0)?, typed(1)?])
     }
 }
 
@@ -189,4 +229,77 @@ pub(super) fn donors(
         }
     }
     sampler.finish(tagger, lexicon)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use storymeter_encoder::Config;
+
+    use super::*;
+    use crate::card::Reconstruction;
+
+    /// All long words are in the vocabulary, so a typo changes the tokens.
+    const TEXT: &str = "The baker lost her kite. She looked in the old barn. The brother helped \
+                        again. They flew early. One baker came.";
+
+    /// The pairs that some epochs make of the same story.
+    fn pairs(settings: &Settings, epochs: std::ops::Range<u64>) -> Vec<Pair> {
+        let folder =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("../storymeter-encoder/tests/fixtures/bert");
+        let tokenizer = Tokenizer::load(&folder, &Config::load(&folder).unwrap()).unwrap();
+        let (tagger, lexicon) = (Tagger::embedded(), Lexicon::embedded());
+        let story = Story::from(TEXT);
+        let records = [Record::new(&story, 5)];
+        let donors = donors(&records, settings, tagger, lexicon);
+        let damage = settings.perturb.clone().checked().unwrap();
+        let perturber = Perturber::new(damage, &donors, lexicon, tagger);
+        let readers = Vec::new();
+        let maker = Maker { settings, tokenizer: &tokenizer, perturber, lexicon, tagger, readers };
+        epochs.flat_map(|epoch| maker.make_epoch(&records, epoch).pairs).collect()
+    }
+
+    fn settings(typos: f64) -> Settings {
+        // The words of these two techniques are those of the story.
+        Settings { typos, reconstruction: Reconstruction::None, ..Settings::default() }
+            .without_technique(Technique::Substitution)
+            .without_technique(Technique::Negation)
+    }
+
+    #[test]
+    fn typos_change_the_asked_for_share_of_pairs_and_always_both_texts() {
+        let plain = pairs(&settings(0.0), 0..400);
+        assert_eq!(plain.len(), 400);
+        let changed = |typos: f64| -> usize {
+            let typed = pairs(&settings(typos), 0..400);
+            assert_eq!(typed, pairs(&settings(typos), 0..400), "the same seed, the same typos");
+            let changes = typed.iter().zip(&plain).map(|(typed, plain)| {
+                let [human, negative] = [0, 1].map(|i| typed[i].ids != plain[i].ids);
+                assert_eq!(human, negative, "both texts or none");
+                assert_eq!(typed[1].damage, plain[1].damage, "the damage is the same");
+                usize::from(human)
+            });
+            changes.sum()
+        };
+        assert_eq!((changed(0.0), changed(1.0)), (0, 400));
+        // 50 is five standard deviations of a binomial count.
+        assert!(changed(0.5).abs_diff(200) < 50);
+    }
+
+    #[test]
+    fn a_pair_that_does_not_fit_with_its_typos_is_shown_without_them() {
+        let at = |typos: f64, max_tokens: usize| {
+            pairs(&Settings { max_tokens, ..settings(typos) }, 0..60)
+        };
+        let human = at(0.0, 200)[0][0].ids.len();
+        let (plain, typed) = (at(0.0, human), at(1.0, human));
+        let mut shown = [0; 2];
+        for (typed, plain) in typed.iter().zip(&plain) {
+            assert!(typed.iter().all(|example| example.ids.len() <= human));
+            shown[usize::from(typed[0].ids != plain[0].ids)] += 1;
+            assert_eq!(typed[0].ids != plain[0].ids, typed[1].ids != plain[1].ids);
+        }
+        assert!(shown[0] > 0 && plain.len() == typed.len(), "{shown:?}");
+    }
 }

@@ -34,6 +34,9 @@ impl Settings {
         if self.reconstruction != Reconstruction::None {
             return wrong("reconstruction", "\"none\"");
         }
+        if self.typos > 0.0 {
+            return wrong("typos", "0");
+        }
         if self.diagnosis { wrong("diagnosis", "false") } else { Ok(()) }
     }
 
@@ -76,6 +79,8 @@ impl Settings {
             .or_else(|| self.grid().and_then(step_fault))
             .or_else(|| share("warm_up", self.warm_up))
             .or_else(|| share("delexicalise", self.delexicalise))
+            .or_else(|| share("typos", self.typos))
+            .or_else(|| self.typos_fault())
             .or_else(|| share("teacher_share", self.teacher_share))
             .or_else(|| positive("teacher_temperature", self.teacher_temperature, LARGEST))
             .or_else(|| positive("learning_rate", self.learning_rate, 1.0))
@@ -110,6 +115,17 @@ impl Settings {
             return None;
         };
         Some(Fault { field: "tokens_a_batch", problem })
+    }
+
+    fn typos_fault(&self) -> Option<Fault> {
+        (self.typos > 0.0 && self.reconstruction != Reconstruction::None).then(|| Fault {
+            field: "typos",
+            problem: format!(
+                "is {}, but must be 0 unless reconstruction is \"none\": reconstruction compares \
+                 two stories token by token, and typos change the number of tokens",
+                self.typos
+            ),
+        })
     }
 
     fn diagnosis_fault(&self) -> Option<Fault> {
@@ -173,6 +189,16 @@ mod tests {
         let default = Settings::default();
         let said = problem(Settings { delexicalise: 1.5, ..default.clone() });
         assert_eq!(said, "training: delexicalise must be from 0 to 1, but is 1.5");
+        let said = problem(Settings { typos: 0.5, ..default.clone() });
+        assert!(
+            said.starts_with("training: typos is 0.5, but must be 0 unless reconstruction is"),
+            "{said}"
+        );
+        let without = default.clone().for_machine_stories();
+        let typos = Settings { typos: 0.5, ..without };
+        typos.check_for(&bert(), Path::new("bert")).unwrap();
+        let said = typos.check_for_machine_stories().unwrap_err().to_string();
+        assert!(said.starts_with("training: typos must be 0: stories of machines"), "{said}");
         let said = problem(Settings { learning_rate: f64::NAN, ..default.clone() });
         assert_eq!(said, "training: learning_rate must be from 1e-30 to 1, but is NaN");
         assert!(
@@ -193,10 +219,11 @@ mod tests {
     #[test]
     fn numbers_that_single_precision_cannot_hold_are_refused() {
         type Change = fn(&mut Settings, f64);
-        let numbers: [(&str, Change); 11] = [
+        let numbers: [(&str, Change); 12] = [
             ("weight_step", |settings, x| settings.weight_step = x),
             ("word_step", |settings, x| (settings.weight_step, settings.word_step) = (0.7, x)),
             ("delexicalise", |settings, x| settings.delexicalise = x),
+            ("typos", |settings, x| settings.typos = x),
             ("learning_rate", |settings, x| settings.learning_rate = x),
             ("warm_up", |settings, x| settings.warm_up = x),
             ("clip", |settings, x| settings.clip = x),

@@ -248,7 +248,7 @@ fn train_making<B: Backend + Clone>(
     let damage = damage
         .map_err(|problem| Error::Setting { field: "perturb", problem: problem.to_string() })?;
     let perturber = Perturber::new(damage, &donors, lexicon, tagger);
-    let maker = Maker { settings, tokenizer: &tokenizer, perturber, readers };
+    let maker = Maker { settings, tokenizer: &tokenizer, perturber, lexicon, tagger, readers };
     let dev: Vec<Example> = maker.make_dev(&dev).pairs.into_iter().flatten().collect();
     if train.is_empty() || dev.is_empty() {
         return Err(Error::TooFewStories {

@@ -148,6 +148,12 @@ storymeter_core::documented_settings! {
     /// before they are damaged. The stories are drawn anew in every epoch. With 1.0 the model masks
     /// names in scoring too.
     delexicalise: f64 = 0.0;
+    /// The share of stories that are shown with typos, drawn anew in every epoch. The human text
+    /// and its negative are mistyped independently, so that typos are no sign of damage: at most
+    /// one letter in fifty, as in the aspect "typo" of the test suite for metrics. A pair that no
+    /// longer fits into max_tokens with its typos is shown without them. More than 0 needs
+    /// reconstruction = "none", because a mistyped word may have another number of tokens.
+    typos: f64 = 0.0;
     /// Whether `[MALE]`, `[FEMALE]` and `[NEUTRAL]` are one token each: an unused entry of the
     /// vocabulary that starts as the mean of some names. If not, they are three tokens each, the
     /// brackets and the word, as in the released code.
