@@ -75,12 +75,12 @@ fn cause_and_effect_change_places() {
     );
     // A name keeps its capital, and small letters stay small.
     assert_eq!(
-        cause("It was late. Tom had no money so he walked home.").0,
-        "It was late. He walked home so Tom had no money."
+        cause("It was late. Tom was out of money so he walked home.").0,
+        "It was late. He walked home so Tom was out of money."
     );
     assert_eq!(
-        cause("it was late . tom had no money so he walked home .").0,
-        "it was late . he walked home so tom had no money ."
+        cause("it was late . tom was out of money so he walked home .").0,
+        "it was late . he walked home so tom was out of money ."
     );
 }
 
@@ -131,22 +131,20 @@ fn the_wrong_character_acts() {
 }
 
 #[test]
-fn a_statement_is_reversed_where_the_story_depends_on_it() {
-    let found = twins("Ann was bored. She bought a kite and flew it.", Aspect::Consistency);
-    let story = "Ann was bored. She bought a kite and flew it. It was red.";
-    assert!(found.is_empty(), "nothing follows on the last sentence: {found:?}");
-    for (twin, rule) in twins(story, Aspect::Consistency) {
-        assert_eq!(rule, "negation added");
-        assert!(
-            twin.contains("She did not buy a kite and flew it.")
-                || twin.contains("She didn't buy a kite and flew it."),
-            "{twin}"
-        );
+fn a_statement_is_denied_or_reversed_where_the_story_depends_on_it() {
+    let story = "Ann was bored. She bought a kite. It was red.";
+    let found = twins(story, Aspect::Consistency);
+    let twin = |end: &str, rule: &'static str| (format!("Ann was bored. {end}"), rule);
+    for expected in [
+        twin("She bought a kite. She did not buy a kite.", "denied"),
+        twin("She didn't buy a kite. It was red.", "negation"),
+        ("Ann was bored. Ann wasn't bored. It was red.".to_owned(), "denied"),
+    ] {
+        assert!(found.contains(&expected), "{expected:?} is not among {found:#?}");
     }
-    assert_eq!(
-        only("Ann won. She went home. Everyone was happy.", Aspect::Consistency),
-        ("Ann won. She went home. Everyone was unhappy.".to_owned(), "prefix")
-    );
+    let found = twins("Ann won. She sang all day. Everyone was happy.", Aspect::Consistency);
+    let unhappy = "Ann won. She sang all day. Everyone was unhappy.";
+    assert!(found.contains(&(unhappy.to_owned(), "prefix")), "{found:#?}");
 }
 
 #[test]

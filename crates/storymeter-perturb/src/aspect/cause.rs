@@ -75,7 +75,13 @@ fn sides(words: &Words<'_>, at: usize) -> Option<(&'static str, Range<usize>, Ra
             || !told(&right)
             || is_state(words, left.clone()) && is_state(words, right.clone()));
     let reports = words.is(left.end - 1, &["said", "told", "asked", "thought"]);
-    if mood || is_habit || reports {
+    // "I let him go, so he was not hurt" and "He was leaving, so it was time" make sense.
+    let negative =
+        |range: &Range<usize>| range.clone().any(|at| words.is(at, &["not", "n't", "no"]));
+    let goes_on = (left.start + 1..left.end).any(|at| {
+        words.tag(at) == Some(Tag::Vbg) && words.is_before(at, &["was", "were", "is", "are"])
+    });
+    if mood || is_habit || reports || goes_on || negative(&left) || negative(&right) {
         return None;
     }
     // "He went in, so they laughed" may as well be "They laughed, so he went in".

@@ -1,19 +1,19 @@
 //! Consistency: events contradict each other.
 //!
-//! - `negation removed`: "did not know" becomes "knew".
-//! - `negation added`: "knew" becomes "did not know".
-//! - `antonym`, `prefix`: words become their opposites, such as "cold" and "hot", or "happy" and
-//!   "unhappy".
+//! - `denied`: the next sentence becomes the opposite of a sentence. "She bought a lamp. She did not
+//!   buy a lamp."
+//! - `negation`: a verb that brings something into the story is negated. "She did not buy a lamp. She
+//!   plugged it in."
+//! - `prefix`: how it all ended becomes its opposite by a prefix, such as "happy" and "unhappy".
 //!
-//! Opposites and negations are tried first with probability one half each (the released code has one
-//! quarter for opposites); of negations, first one that is there, else a new one. The rules of
-//! negation are those of [`crate::negation`].
+//! The three are tried in random order. The rules of negation are those of [`crate::negation`]; only
+//! the main verb is negated, and not where a negation would concern an amount ("did not spend a
+//! lot").
 //!
-//! The story must contradict what is reversed. A negation is added only where the verb brings
-//! something into the story with which it goes on ("did not buy a lamp. She plugged it in"). Only the
-//! main verb is negated, and not where a negation would concern an amount ("did not spend a lot").
-//! Of adjectives, only those of the last sentence become their opposites that say how it all
-//! ended ("She was happy").
+//! The released code negates any clause and replaces any word by an opposite. Read by hand, a third
+//! of such twins contradict nothing: who did not wave goodbye may still have left. That is why a
+//! sentence is denied outright here, and why the other two rules are narrow. A metric that counts
+//! repeated words sees a part of `denied` too.
 
 use std::ops::Range;
 
@@ -30,37 +30,59 @@ use crate::style::match_case;
 use crate::substitution::starts_with_a_vowel;
 
 pub fn plan(passage: &Passage<'_>, draw: &mut Draw, sources: &Sources<'_>) -> Option<Plan> {
-    if draw.chance(0.5) {
-        opposites(passage, draw, sources).or_else(|| negations(passage, draw))
-    } else {
-        negations(passage, draw).or_else(|| opposites(passage, draw, sources))
-    }
+    let mut rules: [u8; 3] = [0, 1, 2];
+    draw.shuffle(&mut rules);
+    rules.into_iter().find_map(|rule| match rule {
+        0 => denied(passage, draw),
+        1 => negated(passage, draw),
+        _ => prefixed(passage, draw, sources),
+    })
 }
 
-fn negations(passage: &Passage<'_>, draw: &mut Draw) -> Option<Plan> {
-    let (mut removed, mut added) = (Vec::new(), Vec::new());
+/// The change that reverses the main verb of a sentence.
+fn reversal(passage: &Passage<'_>, sentence: usize, draw: &mut Draw) -> Option<(usize, Change)> {
+    let words = passage.tokens(sentence);
+    let verb = main_verb(&words)?;
+    let spans: Vec<Span> = words.tokens.iter().map(|token| token.span).collect();
+    let tags: Vec<Tag> = words.tokens.iter().map(|token| token.tag).collect();
+    let place = words.span(verb);
+    let found = alterations(passage.text, &spans, &tags, passage.style.spaced)
+        .into_iter()
+        .find(|found| found.span.start <= place.start && place.end <= found.span.end)?;
+    let short = found.short.filter(|_| draw.chance(0.5));
+    let after = short.unwrap_or(found.plain);
+    Some((verb, Change { sentence, span: found.span, after }))
+}
+
+fn denied(passage: &Passage<'_>, draw: &mut Draw) -> Option<Plan> {
+    // Denying the last sentence of the context leaves the context as it is.
+    let first = passage.open().start.saturating_sub(1);
+    let mut sentences: Vec<usize> = (first..passage.len().saturating_sub(1)).collect();
+    draw.shuffle(&mut sentences);
+    let (sentence, change) = sentences.into_iter().find_map(|sentence| {
+        reversal(passage, sentence, draw).map(|(_, change)| (sentence, change))
+    })?;
+    let whole = passage.span(sentence);
+    let denial = format!(
+        "{}{}{}",
+        &passage.text[whole.start..change.span.start],
+        change.after,
+        &passage.text[change.span.end..whole.end]
+    );
+    Some(Plan::new("denied", vec![passage.putting(sentence + 1, &denial)]))
+}
+
+fn negated(passage: &Passage<'_>, draw: &mut Draw) -> Option<Plan> {
+    let mut found = Vec::new();
     for sentence in passage.open().rev().skip(1).rev() {
-        let words = passage.tokens(sentence);
-        let Some(verb) = main_verb(&words) else { continue };
-        let spans: Vec<Span> = words.tokens.iter().map(|token| token.span).collect();
-        let tags: Vec<Tag> = words.tokens.iter().map(|token| token.tag).collect();
-        let place = words.span(verb);
-        let is_needed = is_needed_later(passage, sentence, verb);
-        for found in alterations(passage.text, &spans, &tags, passage.style.spaced) {
-            let concerns_it = found.span.start <= place.start && place.end <= found.span.end;
-            if !concerns_it || !found.removes && !is_needed {
-                continue;
-            }
-            let short = found.short.clone().filter(|_| draw.chance(0.5));
-            let after = short.unwrap_or(found.plain);
-            let change = Change { sentence, span: found.span, after };
-            if found.removes { &mut removed } else { &mut added }.push(change);
+        if let Some((verb, change)) = reversal(passage, sentence, draw)
+            && is_needed_later(passage, sentence, verb)
+        {
+            found.push(change);
         }
     }
-    let (rule, mut changes) =
-        if removed.is_empty() { ("negation added", added) } else { ("negation removed", removed) };
-    let change = (!changes.is_empty()).then(|| changes.swap_remove(draw.below(changes.len())))?;
-    Some(Plan::new(rule, vec![change]))
+    let change = (!found.is_empty()).then(|| found.swap_remove(draw.below(found.len())))?;
+    Some(Plan::new("negation", vec![change]))
 }
 
 /// Whether the story depends on what the verb at a place says: it brings something into the story
@@ -150,30 +172,18 @@ const SUBORDINATE: &[&str] = &[
     "but",
 ];
 
-fn opposites(passage: &Passage<'_>, draw: &mut Draw, sources: &Sources<'_>) -> Option<Plan> {
-    let mut found: Vec<(bool, Change)> = Vec::new();
-    for sentence in passage.open().rev().take(1) {
-        let words = passage.tokens(sentence);
-        for at in 0..words.len() {
-            if let Some(opposite) = opposite(&words, at, sources) {
-                let after = match_case(&opposite, words.word(at));
-                let lower = words.lower(at);
-                let prefix = opposite.ends_with(lower.as_ref()) || lower.ends_with(&opposite);
-                found.push((prefix, with_article(&words, sentence, at, after)));
-            }
+fn prefixed(passage: &Passage<'_>, draw: &mut Draw, sources: &Sources<'_>) -> Option<Plan> {
+    let sentence = passage.open().next_back()?;
+    let words = passage.tokens(sentence);
+    let mut found: Vec<Change> = Vec::new();
+    for at in 0..words.len() {
+        if let Some(opposite) = opposite(&words, at, sources) {
+            let after = match_case(&opposite, words.word(at));
+            found.push(with_article(&words, sentence, at, after));
         }
     }
-    if found.is_empty() {
-        return None;
-    }
-    let certain = draw.below(found.len());
-    let mut at = 0;
-    found.retain(|_| {
-        at += 1;
-        at == certain + 1 || draw.chance(0.5)
-    });
-    let rule = if found.iter().all(|(prefix, _)| *prefix) { "prefix" } else { "antonym" };
-    Some(Plan::new(rule, found.into_iter().map(|(_, change)| change).collect()))
+    let change = (!found.is_empty()).then(|| found.swap_remove(draw.below(found.len())))?;
+    Some(Plan::new("prefix", vec![change]))
 }
 
 /// The change that writes a word in place of another one, with the article that it needs.
@@ -191,7 +201,7 @@ pub fn with_article(words: &Words<'_>, sentence: usize, at: usize, after: String
     Change { sentence, span, after }
 }
 
-/// The usual opposite of an adjective.
+/// The opposite of an adjective by a prefix, if it says how somebody or something is.
 fn opposite(words: &Words<'_>, at: usize, sources: &Sources<'_>) -> Option<String> {
     let says_how = (1..=3).any(|back| {
         at >= back
@@ -204,10 +214,17 @@ fn opposite(words: &Words<'_>, at: usize, sources: &Sources<'_>) -> Option<Strin
             )
             && (at - back + 1..at).all(|i| words.tag(i).is_some_and(Tag::is_adverb))
     });
+    let is_negated =
+        (at.saturating_sub(4)..at).any(|i| words.is(i, &["not", "n't", "never", "so"]));
     let stands_alone = words.is_end(at + 1)
         || words.is_mark(at + 1)
         || words.is(at + 1, &["to", "that", "when", "and", "with", "about", "because", "for"]);
-    if words.tag(at)? != Tag::Jj || !says_how || !stands_alone || words.is(at, NO_OPPOSITES) {
+    if words.tag(at)? != Tag::Jj
+        || !says_how
+        || !stands_alone
+        || is_negated
+        || words.is(at, NO_OPPOSITES)
+    {
         return None;
     }
     let word = words.lower(at);
@@ -219,7 +236,8 @@ fn opposite(words: &Words<'_>, at: usize, sources: &Sources<'_>) -> Option<Strin
     // WordNet also has opposites that nobody uses, such as "unangry".
     let uses = sources.lexicon.senses(opposite, PartOfSpeech::Adjective);
     let is_used = uses.iter().any(|sense| sense.count > 0);
-    (usual && is_used && opposite.chars().all(char::is_alphabetic)).then(|| opposite.to_owned())
+    let by_prefix = opposite.ends_with(word.as_ref()) || word.ends_with(opposite);
+    (usual && is_used && by_prefix).then(|| opposite.to_owned())
 }
 
 /// Adjectives whose opposite in WordNet is another thing than a story means.
