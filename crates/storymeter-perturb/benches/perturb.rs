@@ -1,5 +1,5 @@
-//! Stories per second: each technique alone, all techniques as in the paper, and donors from
-//! scratch.
+//! Stories per second: each technique alone, all techniques as in the paper, donors from scratch, and
+//! the twins of all aspects.
 //!
 //! Run with `cargo bench -p storymeter-perturb`. The stories are the project's examples.
 
@@ -7,9 +7,10 @@ use std::hint::black_box;
 use std::path::Path;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use storymeter_core::Story;
 use storymeter_core::read::{ReadOptions, open};
 use storymeter_core::rng::StreamId;
+use storymeter_core::{Aspect, Story};
+use storymeter_perturb::aspect::TwinMaker;
 use storymeter_perturb::{Config, DonorSampler, Donors, Perturber};
 use storymeter_text::lexicon::Lexicon;
 use storymeter_text::tagger::Tagger;
@@ -56,6 +57,17 @@ fn bench(criterion: &mut Criterion) {
             });
         });
     }
+    let maker = TwinMaker::new(&prepared, Lexicon::embedded(), Tagger::embedded());
+    group.bench_function("twins", |bencher| {
+        bencher.iter(|| {
+            for (record, story) in stories.iter().enumerate() {
+                let open = maker.open(story);
+                for aspect in Aspect::ALL {
+                    black_box(open.twin(aspect, 1, record as u64)).ok();
+                }
+            }
+        });
+    });
     group.bench_function("donors", |bencher| bencher.iter(|| black_box(donors(&stories))));
     group.finish();
 }
