@@ -100,8 +100,7 @@ fn corpus_stats(out: &Path, path: &Path) -> Result<(), Box<dyn Error>> {
     let stories = out.join("stories.csv");
     fs::write(&stories, "story,reference\nThe lamp went out.,A lamp.\nIt rained.,A lamp.\n")?;
     let file = out.join("corpus.bin");
-    let mut scorer =
-        Scorer::new().metrics(["cider-d", "self-bleu"]).corpus_stats(&file).build()?;
+    let mut scorer = Scorer::new().metrics(["cider-d", "self-bleu"]).corpus_stats(&file).build()?;
     let inputs = Inputs::new(vec![stories], ReadOptions::default());
     scorer.gather_corpus_stats(&inputs, &ReferenceFiles::default(), &Progress::unwatched())?;
     Ok(write(path, &fs::read(file)?)?)

@@ -21,7 +21,7 @@ use libfuzzer_sys::fuzz_target;
 type Target = fn(&[u8]);
 
 /// Every target with its name.
-const TARGETS: [(&str, Target); 37] = [
+const TARGETS: [(&str, Target); 39] = [
     ("acts", meta::acts),
     ("antonyms", perturb::antonyms),
     ("byte_pairs", source::byte_pairs),
@@ -51,6 +51,8 @@ const TARGETS: [(&str, Target); 37] = [
     ("splitter", text::splitter),
     ("story_table", meta::story_table),
     ("study", meta::study),
+    ("suite_result", meta::suite_result),
+    ("suite_tables", perturb::suite_tables),
     ("table", meta::table),
     ("tokeniser", text::tokeniser),
     ("torch_weights", source::torch_weights),

@@ -6,6 +6,7 @@ use storymeter_core::{Catalogue, Column, Direction, Key, Progress, Row, ScoreTab
 use storymeter_meta::correlate::{self, Judgments, Source};
 use storymeter_meta::openmeva::{self, acts};
 use storymeter_meta::ratings::RatingTable;
+use storymeter_meta::suite;
 use storymeter_meta::{
     DrawOptions, DuelOptions, Scale, Settings, Study, folder, hanna, table, union, view,
 };
@@ -185,6 +186,18 @@ pub fn study(bytes: &[u8]) {
     show(&study);
     let inputs = Inputs { runs: vec![Run::new("fuzz", study)], ..Inputs::default() };
     assert!(Report::new(&inputs).html().starts_with("<!doctype html>"));
+}
+
+/// `result.json` of a test suite. A result that was accepted has tables and sentences.
+pub fn suite_result(bytes: &[u8]) {
+    written("result.json", bytes);
+    let Ok(result) = suite::read(&FOLDER) else { return };
+    for sheet in view::suite_sheets(&result) {
+        let _ = view::text::emphasised(&sheet, view::text::Emphasis::None);
+    }
+    for column in &result.metrics {
+        assert!(!view::suite_sentence(&result, column.key.as_str()).is_empty());
+    }
 }
 
 /// A training log. A log that was accepted has a page.

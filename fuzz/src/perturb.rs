@@ -2,9 +2,10 @@
 
 use std::sync::LazyLock;
 
-use storymeter_core::Story;
 use storymeter_core::rng::StreamId;
-use storymeter_perturb::{Config, Donors, Perturber};
+use storymeter_core::{Aspect, Story};
+use storymeter_perturb::aspect::{Paraphrases, Triples, TwinMaker};
+use storymeter_perturb::{Config, DonorSampler, Donors, Perturber, undo};
 use storymeter_text::lexicon::{Lexicon, PartOfSpeech};
 use storymeter_text::tagger::Tagger;
 
@@ -59,5 +60,27 @@ pub fn antonyms(bytes: &[u8]) {
     let _ = Lexicon::embedded().extended_with(bytes, "fuzz");
     if let Ok(lexicon) = Lexicon::embedded().with_keywords(bytes, "fuzz") {
         perturb(&DONORS, &lexicon);
+    }
+}
+
+/// Tables of paraphrases and of facts, and twins of a story with whatever was accepted.
+pub fn suite_tables(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let (lexicon, tagger) = (Lexicon::embedded(), Tagger::embedded());
+    let donors = DonorSampler::new(0, 10).finish_without_keywords();
+    let story = Story::from(text);
+    let mut maker = TwinMaker::new(&donors, lexicon, tagger);
+    let (paraphrases, triples) = (Paraphrases::parse(text, "fuzz"), Triples::parse(text, "fuzz"));
+    if let Ok(table) = &paraphrases {
+        maker = maker.with_paraphrases(table);
+    }
+    if let Ok(table) = &triples {
+        maker = maker.with_triples(table);
+    }
+    let open = maker.open(&story);
+    for aspect in Aspect::ALL {
+        if let Ok(twin) = open.twin(aspect, 1, 0) {
+            assert_eq!(undo(&twin.text, &twin.edits).unwrap(), story.text);
+        }
     }
 }

@@ -70,8 +70,8 @@ pub fn files(folder: &Path) -> Vec<PathBuf> {
 /// `inputs` are files that the study was made from. None of them is replaced or removed.
 ///
 /// # Errors
-/// Where a file to be written or removed is an input or read-only, or the folder holds the result of
-/// a [`suite`], in which cases nothing changes; or where the file system refuses a step.
+/// Where a file to be written or removed is an input or read-only, or the folder holds the result
+/// of a [`suite`], in which cases nothing changes; or where the file system refuses a step.
 pub fn write(study: &Study, folder: &Path, inputs: &[&Path]) -> Result<Vec<PathBuf>> {
     prepare(study, folder, inputs, TextCells::Marked)?.commit()
 }

@@ -1,5 +1,5 @@
-//! Stories per second: each technique alone, all techniques as in the paper, donors from scratch, and
-//! the twins of all aspects.
+//! Stories per second: each technique alone, all techniques as in the paper, donors from scratch,
+//! and the twins of all aspects.
 //!
 //! Run with `cargo bench -p storymeter-perturb`. The stories are the project's examples.
 

@@ -194,8 +194,8 @@ impl Draft {
     }
 }
 
-/// The text after all changes, and the record of each. The changes come in the order of the text and
-/// do not overlap.
+/// The text after all changes, and the record of each. The changes come in the order of the text
+/// and do not overlap.
 pub fn replaced(original: &str, changes: &[Change]) -> (String, Vec<Replacement>) {
     let mut text = String::with_capacity(original.len() + 64);
     let mut records = Vec::with_capacity(changes.len());

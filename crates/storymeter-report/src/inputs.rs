@@ -92,9 +92,9 @@ impl Inputs {
     ///
     /// A path is a folder that a meta-evaluation or a test suite was written to, the `result.json`
     /// of a test suite, a score table in any layout of [`storymeter_core::read::scores`], or a
-    /// training log: JSONL whose lines have a `step` or an `epoch`. `stories` is a file of stories whose texts, prompts and ratings are added to the
-    /// first score table. The catalogue says what is known about columns of score tables that have
-    /// no header.
+    /// training log: JSONL whose lines have a `step` or an `epoch`. `stories` is a file of stories
+    /// whose texts, prompts and ratings are added to the first score table. The catalogue says what
+    /// is known about columns of score tables that have no header.
     ///
     /// # Errors
     /// Where a path cannot be read, is none of these, or there is nothing to report.
@@ -205,7 +205,8 @@ impl Inputs {
     /// other column has.
     ///
     /// # Errors
-    /// Where no study, test suite or score table has such a metric. The error names the nearest one.
+    /// Where no study, test suite or score table has such a metric. The error names the nearest
+    /// one.
     pub fn highlight(&mut self, name: &str) -> Result<()> {
         let studied = self.runs.iter().flat_map(|run| run.study.keys(Role::Metric));
         let scored = self.tables.iter().flat_map(|table| table.stories.keys(Role::Metric));

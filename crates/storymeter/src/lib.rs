@@ -20,6 +20,7 @@
 //! - [`compare`]: which system is better by its scores. [`correlate`]: how strongly scores agree
 //!   with ratings. [`meta`]: the whole meta-evaluation.
 //! - [`damage`]: damaged stories, with what was changed.
+//! - [`suite`]: what a metric sees, and what disturbs it.
 //! - [`shards`]: many files one by one, on many machines, and one table from all of them.
 //! - [`ledger`]: scores of systems with intervals, and one system against another.
 //! - [`input`]: stories from files, in bounded memory.

@@ -8,9 +8,9 @@
 //! such word of a clause, repeats clauses and loses words; here both sides must be whole clauses,
 //! so that the twin is a grammatical sentence with the wrong logic. Where "so" says what something
 //! is good for ("He saved so he could buy a car"), nothing is exchanged, nor where a clause tells a
-//! feeling or an opinion, which may be cause and effect alike. That code also exchanges "reason" and
-//! "result", and "because of" and "leading to"; they stay here, because "as a cause" and "leading to
-//! his stomach" are not wrong logic but no English.
+//! feeling or an opinion, which may be cause and effect alike. That code also exchanges "reason"
+//! and "result", and "because of" and "leading to"; they stay here, because "as a cause" and
+//! "leading to his stomach" are not wrong logic but no English.
 
 use std::ops::Range;
 
@@ -142,8 +142,8 @@ fn is_whole(words: &Words<'_>, range: Range<usize>) -> bool {
         })
 }
 
-/// Whether a clause tells a feeling. Feelings are causes and effects alike: who is scared because he
-/// cannot swim may not swim because he is scared.
+/// Whether a clause tells a feeling. Feelings are causes and effects alike: who is scared because
+/// he cannot swim may not swim because he is scared.
 fn is_mood(words: &Words<'_>, range: Range<usize>) -> bool {
     range.into_iter().any(|at| words.is(at, MOODS))
 }

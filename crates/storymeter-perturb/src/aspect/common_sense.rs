@@ -5,10 +5,10 @@
 //!   UsedFor rain", "the dog barked" becomes "the umbrella barked".
 //!
 //! The released code replaces every noun and verb of such a fact by another word of its facts. What
-//! is connected with a word tends to fit in its place ("ate food" and "ate pizza"), and verbs in the
-//! place of nouns are no English, so few of its examples are against common sense. Here the fact
-//! says where to look: at a subject directly before its verb, or at an object directly after it.
-//! What stands there instead must be foreign to both, and no person acts in place of a thing.
+//! is connected with a word tends to fit in its place ("ate food" and "ate pizza"), and verbs in
+//! the place of nouns are no English, so few of its examples are against common sense. Here the
+//! fact says where to look: at a subject directly before its verb, or at an object directly after
+//! it. What stands there instead must be foreign to both, and no person acts in place of a thing.
 
 use std::collections::BTreeSet;
 
@@ -65,8 +65,8 @@ pub fn plan(passage: &Passage<'_>, draw: &mut Draw, sources: &Sources<'_>) -> Op
     (!changes.is_empty()).then(|| Plan::new("triples", changes))
 }
 
-/// The lemma of the verb that a noun stands beside, as its subject or object, if a fact connects the
-/// two.
+/// The lemma of the verb that a noun stands beside, as its subject or object, if a fact connects
+/// the two.
 fn connected_verb<'a>(words: &Words<'a>, at: usize, triples: &Triples) -> Option<&'a str> {
     let noun = words.keyword(at)?;
     let is_part = words.tag(at + 1).is_some_and(Tag::is_noun)

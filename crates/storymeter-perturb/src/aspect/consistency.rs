@@ -1,14 +1,14 @@
 //! Consistency: events contradict each other.
 //!
-//! - `denied`: the next sentence becomes the opposite of a sentence. "She bought a lamp. She did not
-//!   buy a lamp."
-//! - `negation`: a verb that brings something into the story is negated. "She did not buy a lamp. She
-//!   plugged it in."
+//! - `denied`: the next sentence becomes the opposite of a sentence. "She bought a lamp. She did
+//!   not buy a lamp."
+//! - `negation`: a verb that brings something into the story is negated. "She did not buy a lamp.
+//!   She plugged it in."
 //! - `prefix`: how it all ended becomes its opposite by a prefix, such as "happy" and "unhappy".
 //!
-//! The three are tried in random order. The rules of negation are those of [`crate::negation`]; only
-//! the main verb is negated, and not where a negation would concern an amount ("did not spend a
-//! lot").
+//! The three are tried in random order. The rules of negation are those of [`crate::negation`];
+//! only the main verb is negated, and not where a negation would concern an amount ("did not spend
+//! a lot").
 //!
 //! The released code negates any clause and replaces any word by an opposite. Read by hand, a third
 //! of such twins contradict nothing: who did not wave goodbye may still have left. That is why a

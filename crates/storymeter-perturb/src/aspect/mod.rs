@@ -77,7 +77,8 @@ pub enum NoTwin {
     OnlyContext,
     /// No rule of the aspect applies to the story.
     NoRule,
-    /// The aspect looks for sentences or facts of a table, and the story has none that it could use.
+    /// The aspect looks for sentences or facts of a table, and the story has none that it could
+    /// use.
     NotInTable,
 }
 

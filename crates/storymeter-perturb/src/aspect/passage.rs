@@ -135,8 +135,8 @@ impl<'a> Passage<'a> {
     }
 }
 
-/// The tokens of one sentence. Places outside of the sentence have no word and no tag, so that rules
-/// can look at neighbours without asking whether there are any.
+/// The tokens of one sentence. Places outside of the sentence have no word and no tag, so that
+/// rules can look at neighbours without asking whether there are any.
 #[derive(Clone, Copy)]
 pub struct Words<'a> {
     pub text: &'a str,

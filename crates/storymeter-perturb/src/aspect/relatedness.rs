@@ -8,7 +8,8 @@
 //! and verb by any word with the same tag, and takes any sentence. That leaves stories which still
 //! make sense, or only wrong grammar. Here only nouns with a meaning of their own change, and the
 //! foreign sentence has at least three keywords, two of them such nouns, none of which is in the
-//! story, and does not begin with a pronoun that could mean somebody of the story. Names stay, because they tell who acts.
+//! story, and does not begin with a pronoun that could mean somebody of the story. Names stay,
+//! because they tell who acts.
 
 use storymeter_core::Story;
 use storymeter_text::tagger::Tag;
@@ -38,8 +39,8 @@ pub fn plan(passage: &Passage<'_>, draw: &mut Draw, sources: &Sources<'_>) -> Op
     }
 }
 
-/// Whether the token at a place is a noun with a meaning of its own: no name, no part of a compound,
-/// and no word such as "day" or "thing" that fits everywhere.
+/// Whether the token at a place is a noun with a meaning of its own: no name, no part of a
+/// compound, and no word such as "day" or "thing" that fits everywhere.
 fn is_telling_noun(words: &Words<'_>, at: usize) -> bool {
     let is_noun = |tag: Option<Tag>| tag.is_some_and(Tag::is_noun);
     matches!(words.tag(at), Some(Tag::Nn | Tag::Nns))

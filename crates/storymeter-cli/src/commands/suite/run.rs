@@ -74,8 +74,8 @@ pub struct RunArgs {
     #[arg(long, value_enum, default_value_t = PrintFormat::Table)]
     pub format: PrintFormat,
     /// Write the result to this folder: result.json for programs and `storymeter report`, and
-    /// result.csv for spreadsheets. OpenMEVA's data have one folder per corpus in it, and human.json
-    /// and human.csv for rated stories
+    /// result.csv for spreadsheets. OpenMEVA's data have one folder per corpus in it, and
+    /// human.json and human.csv for rated stories
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
     /// Write names to CSV as they are. By default a name that a spreadsheet would run as a formula,
