@@ -209,7 +209,7 @@ fn the_embedded_model_needs_no_flag_and_is_named_in_the_signature() {
     );
     let size = std::fs::metadata(env!("CARGO_BIN_EXE_storymeter")).unwrap().len();
     // The models take two thirds of it. The limit is there so that growth is noticed.
-    assert!(size < 96_000_000, "the binary has {size} bytes");
+    assert!(size < 98_000_000, "the binary has {size} bytes");
     let models = ["union-compact.smq", "criteria.smq"].map(|name| {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/");
         std::fs::metadata(format!("{path}{name}")).unwrap().len()
