@@ -9,7 +9,7 @@
 //! only where they speak of time. That code changes all of them at once; here one is enough. Words
 //! that leave the story as plausible as before, such as "after the game" or "always", stay, and
 //! lengths of time change to those that are farthest away. That code also lets a sentence with
-//! "then" change places with the one before it; read by hand, most such twins are as good as the
+//! "then" change places with the one before it; read one by one, most such twins are as good as the
 //! story.
 
 use storymeter_text::tagger::Tag;
