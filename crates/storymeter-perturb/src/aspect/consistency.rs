@@ -10,10 +10,10 @@
 //! only the main verb is negated, and not where a negation would concern an amount ("did not spend
 //! a lot").
 //!
-//! The released code negates any clause and replaces any word by an opposite. Read one by one, a third
-//! of such twins contradict nothing: who did not wave goodbye may still have left. That is why a
-//! sentence is denied outright here, and why the other two rules are narrow. A metric that counts
-//! repeated words sees a part of `denied` too.
+//! The released code negates any clause and replaces any word by an opposite. Read one by one, a
+//! third of such twins contradict nothing: who did not wave goodbye may still have left. That is
+//! why a sentence is denied outright here, and why the other two rules are narrow. A metric that
+//! counts repeated words sees a part of `denied` too.
 
 use std::ops::Range;
 
