@@ -325,4 +325,9 @@ proptest! {
         let text = if glued { words.concat() } else { words.join(" ") };
         check(&Story::from(text), seed);
     }
+
+    #[test]
+    fn any_text_is_a_story(text in "(\\PC|[ .,'\"\n\t’]){0,80}", seed in 0u64..1000) {
+        check(&Story::from(text), seed);
+    }
 }
