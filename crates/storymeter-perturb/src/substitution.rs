@@ -90,7 +90,7 @@ pub fn released_code(draft: &mut Draft, draw: &mut Draw, sources: Sources, share
 
 /// Whether an antonym takes the form of the word that it replaces.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Inflection {
+enum Inflection {
     Matched,
     Base,
 }
@@ -217,7 +217,7 @@ fn replacement(
 }
 
 /// The antonyms of a keyword, in the form that the keyword has in the text.
-pub fn antonyms(
+fn antonyms(
     lexicon: &Lexicon,
     keyword: &Keyword,
     word: &str,

@@ -55,8 +55,7 @@ fn sides(words: &Words<'_>, at: usize) -> Option<(&'static str, Range<usize>, Ra
     }
     let start = clause_start(words, at)?;
     let before = if words.word(at - 1) == "," { at - 1 } else { at };
-    let first_verb = (at + 1..end)
-        .find(|&i| matches!(words.tag(i), Some(Tag::Vbd | Tag::Vbz | Tag::Vbp | Tag::Md)))?;
+    let first_verb = words.finite_verb(at + 1..end)?;
     let (left, right) = (start..before, at + 1..end);
     let opinion = |range: &Range<usize>| range.clone().any(|at| words.is(at, OPINIONS));
     let mood = is_mood(words, left.clone())
@@ -65,9 +64,7 @@ fn sides(words: &Words<'_>, at: usize) -> Option<(&'static str, Range<usize>, Ra
         || opinion(&right);
     // Habits and traits are causes and effects alike, so one side must tell what happened once.
     let told = |range: &Range<usize>| {
-        let verb = range
-            .clone()
-            .find(|&at| matches!(words.tag(at), Some(Tag::Vbd | Tag::Vbz | Tag::Vbp | Tag::Md)));
+        let verb = words.finite_verb(range.clone());
         verb.is_some_and(|at| matches!(words.tag(at), Some(Tag::Vbd | Tag::Md)))
     };
     let is_habit = rule == "because"
@@ -107,10 +104,7 @@ fn both_whole(
 /// Whether a stretch is one clause: it has a subject before a verb with a tense, nothing in it
 /// belongs to another clause, and it does not lean on what stands before it.
 fn is_whole(words: &Words<'_>, range: Range<usize>) -> bool {
-    let verb = range
-        .clone()
-        .find(|&at| matches!(words.tag(at), Some(Tag::Vbd | Tag::Vbz | Tag::Vbp | Tag::Md)));
-    let Some(verb) = verb else { return false };
+    let Some(verb) = words.finite_verb(range.clone()) else { return false };
     let is_subject = |at: usize| {
         matches!(
             words.tag(at),
@@ -149,12 +143,11 @@ fn is_mood(words: &Words<'_>, range: Range<usize>) -> bool {
 }
 
 /// Whether the first verb of a clause tells how things are, and not what somebody does.
-fn is_state(words: &Words<'_>, mut range: Range<usize>) -> bool {
-    let verb =
-        range.find(|&at| matches!(words.tag(at), Some(Tag::Vbd | Tag::Vbz | Tag::Vbp | Tag::Md)));
-    verb.is_some_and(|at| words.is(at, STATES))
+fn is_state(words: &Words<'_>, range: Range<usize>) -> bool {
+    words.finite_verb(range).is_some_and(|at| words.is(at, STATES))
 }
 
+/// Words for feelings.
 #[rustfmt::skip]
 const MOODS: &[&str] = &[
     "afraid", "angry", "annoyed", "anxious", "ashamed", "bad", "bored", "disappointed",
@@ -172,6 +165,7 @@ const OPINIONS: &[&str] = &[
     "want", "wants", "worse", "worst", "wrong",
 ];
 
+/// Verbs that tell how things are.
 #[rustfmt::skip]
 const STATES: &[&str] = &[
     "am", "are", "can", "could", "did", "do", "does", "felt", "had", "has", "have", "is", "ca",

@@ -30,13 +30,20 @@ use crate::style::match_case;
 use crate::substitution::starts_with_a_vowel;
 
 pub fn plan(passage: &Passage<'_>, draw: &mut Draw, sources: &Sources<'_>) -> Option<Plan> {
-    let mut rules: [u8; 3] = [0, 1, 2];
+    let mut rules = [Rule::Denied, Rule::Negation, Rule::Prefix];
     draw.shuffle(&mut rules);
     rules.into_iter().find_map(|rule| match rule {
-        0 => denied(passage, draw),
-        1 => negated(passage, draw),
-        _ => prefixed(passage, draw, sources),
+        Rule::Denied => denied(passage, draw),
+        Rule::Negation => negated(passage, draw),
+        Rule::Prefix => prefixed(passage, draw, sources),
     })
+}
+
+/// The rules, in an order that is drawn.
+enum Rule {
+    Denied,
+    Negation,
+    Prefix,
 }
 
 /// The change that reverses the main verb of a sentence.
@@ -134,9 +141,7 @@ fn main_verb(words: &Words<'_>) -> Option<usize> {
     if all.clone().any(hinders) {
         return None;
     }
-    let verb = all
-        .clone()
-        .find(|&at| matches!(words.tag(at), Some(Tag::Vbd | Tag::Vbz | Tag::Vbp | Tag::Md)))?;
+    let verb = words.finite_verb(all)?;
     let is_clause = |range: Range<usize>| range.into_iter().any(|at| words.is(at, SUBORDINATE));
     let has_subject = verb > 0
         && (0..verb).any(|at| {

@@ -217,6 +217,11 @@ impl<'a> Words<'a> {
         (0..self.len()).rev().find(is_word).map_or(0, |at| at + 1)
     }
 
+    /// The first verb with a tense, or modal, in a range of tokens.
+    pub fn finite_verb(&self, mut range: Range<usize>) -> Option<usize> {
+        range.find(|&at| matches!(self.tag(at), Some(Tag::Vbd | Tag::Vbz | Tag::Vbp | Tag::Md)))
+    }
+
     /// The text from one token up to another, which is left out.
     pub fn text_of(&self, range: Range<usize>) -> &'a str {
         self.span_of(range).of(self.text)

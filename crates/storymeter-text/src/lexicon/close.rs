@@ -73,7 +73,8 @@ static UNUSED: [&[&str]; 4] = [
         "commission", "comrade", "conception", "dec", "december", "effort", "engagement",
         "experimentation", "feb", "february", "granny", "irony", "last", "laughter", "locality", "lord",
         "manpower", "men", "mill", "min", "nationalism", "nov", "november", "oath", "oct",
-        "october", "oxen", "papa", "puncher", "pupil", "researcher", "run", "scripture", "sec", "sept", "september", "serpent",
+        "october", "oxen", "papa", "puncher", "pupil", "researcher", "run", "scripture",
+        "sec", "sept", "september", "serpent",
         "slug", "spell", "textile", "utilization", "vicinity", "youngster",
     ],
     &[

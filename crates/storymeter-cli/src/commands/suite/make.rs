@@ -113,6 +113,7 @@ pub fn run(args: &MakeArgs, common: &Common) -> anyhow::Result<Outcome> {
     let made = pending.made();
     args.input.report_read(common, &made.summary);
     report_skipped(common, &made.skipped);
+    report_unused(common, &maker);
     let mut out = Output::open(None, Reader::Person)?;
     write!(out, "{}", text::emphasised(&made.manifest.sheet(), Emphasis::None))?;
     let page = side_by_side::Page::for_standard_output();
@@ -145,4 +146,18 @@ fn check_tables(args: &MakeArgs, maker: &SuiteMaker) -> anyhow::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Reports how many lines of the tables were left out, because they cannot be used.
+fn report_unused(common: &Common, maker: &SuiteMaker) {
+    let paraphrases = maker.paraphrases.as_ref().map_or(0, |table| table.left_out);
+    let facts = maker.triples.as_ref().map_or(0, |table| table.left_out);
+    for (count, what) in [
+        (paraphrases, "paraphrases: too like or unlike their sentence, or empty"),
+        (facts, "facts: not one English word on each side"),
+    ] {
+        if count > 0 && !common.quiet {
+            crate::note(&format!("{count} lines were left out of the {what}"));
+        }
+    }
 }
