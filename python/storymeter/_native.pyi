@@ -140,7 +140,7 @@ def perturb(
 def correlate(
     criterion: str,
     human: _Numbers,
-    scores: Sequence[tuple[str, str | None, _Numbers]],
+    scores: Sequence[tuple[str, str | None, str, _Numbers]],
     settings: Any,
     threads: int,
 ) -> tuple[str, str, list[str]]: ...

@@ -7,7 +7,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use storymeter::ScoreTable;
 use storymeter::core::{Direction, Ratings, Row};
-use storymeter::meta::study::{IntervalMethod, Test};
+use storymeter::meta::study::{IntervalMethod, Sides, Test};
 use storymeter::meta::view::{Sheet, text};
 use storymeter::meta::{DrawOptions, DuelOptions, Settings};
 use storymeter::stats::{Coefficient, Correction};

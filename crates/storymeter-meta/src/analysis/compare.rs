@@ -369,9 +369,12 @@ fn williams_tests(
     if edition == Edition::Corrected {
         return dependent_tests(turns, threes, sides, williams);
     }
-    let matrix = williams_matrix(turns.len(), WilliamsRules::Published, |i, j| {
-        Ok(threes[pair_index(i, j)])
-    })?;
+    let matrix =
+        williams_matrix(
+            turns.len(),
+            WilliamsRules::Published,
+            |i, j| Ok(threes[pair_index(i, j)]),
+        )?;
     let one = |(i, j): (usize, usize)| {
         let n = threes[pair_index(i, j)].n;
         match (matrix.get(i, j), matrix.get(j, i)) {

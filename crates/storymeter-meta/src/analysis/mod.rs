@@ -28,9 +28,7 @@ pub(crate) use quality::{Sample, biased_sets, spread};
 
 use crate::error::{Error, Result};
 use crate::grid::Grid;
-use crate::study::{
-    Edition, Finding, IntervalMethod, Kind, Sides, Study, Test, Turn, Warning,
-};
+use crate::study::{Edition, Finding, IntervalMethod, Kind, Sides, Study, Test, Turn, Warning};
 
 /// How metrics are compared, and how sure the numbers are.
 ///

@@ -233,7 +233,8 @@ mod tests {
         let duels = duels(&grid, options);
         for column in [2, 3] {
             assert_eq!(duels[0].shared[column], 0);
-            let say = verdicts(&grid, &duels, column, true, 0.975, options.fewest_items(Sides::Two));
+            let say =
+                verdicts(&grid, &duels, column, true, 0.975, options.fewest_items(Sides::Two));
             assert_eq!(say, [None; 3]);
         }
     }

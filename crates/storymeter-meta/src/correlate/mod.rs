@@ -36,9 +36,7 @@ use crate::analysis::{Settings, agreement_of, associate, compare_columns, with_i
 use crate::error::{Error, Result};
 use crate::grid::{check_numbers, find_metric};
 use crate::level::Level;
-use crate::study::{
-    Agreement, Comparison, Edition, IntervalMethod, Side, Sides, Test, Turn,
-};
+use crate::study::{Agreement, Comparison, Edition, IntervalMethod, Side, Sides, Test, Turn};
 
 /// A file of scores, and which of its metrics to take.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -116,7 +116,8 @@ impl Correlated {
     /// Whether no other source agrees better by the same coefficient.
     fn is_highest(&self, coefficient: usize, turn: Turn, agreement: &Agreement) -> bool {
         let counted = |turn: Turn, one: &Agreement| Some(turn.apply(one.value.ok()?.value));
-        let all = self.rows.iter().filter_map(|row| counted(row.turn, &row.agreements[coefficient]));
+        let all =
+            self.rows.iter().filter_map(|row| counted(row.turn, &row.agreements[coefficient]));
         let highest = all.fold(f64::NEG_INFINITY, f64::max);
         self.rows.len() > 1 && counted(turn, agreement) == Some(highest)
     }

@@ -109,7 +109,7 @@ impl Study {
             let turn = self.turn(metric);
             let message = format!(
                 "{} should be better, but its mean correlation with people is r = {:.3} ({level} \
-                 level, Pearson): it runs against its direction and ranks last",
+                 level, Pearson): it runs against its direction",
                 if turn == Turn::Reversed { "less" } else { "more" },
                 turn.apply(mean)
             );

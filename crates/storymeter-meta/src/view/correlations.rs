@@ -121,8 +121,7 @@ pub(super) fn against(
 /// The mean of the values as they are shown, which is signed. The published average is taken over
 /// numbers that have no sign and are already rounded, and is rounded again.
 pub(super) fn average(edition: Edition, values: &[Outcome<f64>]) -> Outcome<f64> {
-    let sum: f64 =
-        values.iter().copied().sum::<Outcome<f64>>().map_err(|_| Gap::NoCorrelation)?;
+    let sum: f64 = values.iter().copied().sum::<Outcome<f64>>().map_err(|_| Gap::NoCorrelation)?;
     let mean = sum / values.len() as f64;
     Ok(if edition == Edition::Published { round_half_even(mean, 0) } else { mean })
 }

@@ -126,12 +126,10 @@ pub(super) fn votes(study: &Study, ranking: &Ranking) -> Sheet {
         Edition::Corrected => format!("Correlations that are ranked: {name}"),
     };
     let subject = Subject::Votes(ranking.ballot.clone());
-    let mut sheet = explained(
-        Sheet::new(format!("rankings_{name}"), subject, title, Form::Table),
-        study,
-    )
-    .column("Model", 0)
-    .columns(ranking.voters.iter().map(head), 4);
+    let mut sheet =
+        explained(Sheet::new(format!("rankings_{name}"), subject, title, Form::Table), study)
+            .column("Model", 0)
+            .columns(ranking.voters.iter().map(head), 4);
     let index = Index::of(study);
     for metric in study.metrics() {
         let turn = study.turn(metric);

@@ -6,9 +6,7 @@ use storymeter_stats::Coefficient;
 use super::correlations::{against, between_title, find_between, list, square};
 use super::rankings::{best, ranking, rankings};
 use super::robustness::{biased_sets, by_error_type, error_types, own_drift};
-use super::tests::{
-    matrices, pair_accuracy, pairwise, title, top_systems, top_systems_title,
-};
+use super::tests::{matrices, pair_accuracy, pairwise, title, top_systems, top_systems_title};
 use super::{Sheet, label, ratings};
 use crate::level::Level;
 use crate::study::{Finding, RankMethod, Study};

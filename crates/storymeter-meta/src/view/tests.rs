@@ -35,7 +35,8 @@ pub(super) fn title(matrix: &TestMatrix) -> String {
     let TestMatrix { criterion, level, .. } = matrix;
     let coefficient = proper_name(matrix.coefficient);
     let tests = test_title(matrix.test);
-    format!("{tests} between metrics for {criterion}, {level}-level {coefficient}")
+    let sides = matrix.sides.name();
+    format!("{tests} between metrics for {criterion}, {level}-level {coefficient}, {sides}")
 }
 
 /// Three sheets at most: raw p-values, corrected ones, and the numbers of observations where these
@@ -90,7 +91,8 @@ pub(super) fn matrices(edition: Edition, matrix: &TestMatrix, label_of: Label) -
     };
     let impossible = pairs.iter().filter(|pair| pair.p_value == Err(Gap::Impossible)).count();
     let corrected_title = format!("{}, corrected after {}", label_of.title, correction.name());
-    let mut raw = label_of.sheet(subject(None), Form::Heatmap).note(meaning).note(turned).note(n.as_str());
+    let mut raw =
+        label_of.sheet(subject(None), Form::Heatmap).note(meaning).note(turned).note(n.as_str());
     if edition == Edition::Published {
         raw = raw.note(
             "signs as published: most impossible triples of correlations got a p-value; where the \
