@@ -383,7 +383,7 @@ fn warnings(study: &Study) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::testing::{compared, study};
-    use storymeter_core::Direction;
+    use storymeter_core::{Column, Direction, Ratings, Row, ScoreTable};
     use storymeter_meta::{Gap, Warning};
 
     fn sentences(study: &Study) -> Vec<String> {
@@ -501,6 +501,29 @@ mod tests {
             best_elsewhere(&boards[0]).ends_with("no other metric could be tested against it.")
         );
         assert!(differences(&study).is_empty());
+    }
+
+    #[test]
+    fn three_systems_on_three_items_are_too_few_for_any_claim() {
+        let rows = (0..9).map(|at| {
+            let mut ratings = Ratings::new();
+            ratings.push("plot", Some(f64::from(at * 4 % 9)));
+            let (system, item) = (Some(format!("S{}", at % 3)), (at / 3).to_string());
+            Row { id: at.to_string(), system, item, ratings, ..Row::default() }
+        });
+        let mut table = ScoreTable::new(rows.collect());
+        for (name, step) in [("good", 4), ("fair", 5), ("poor", 7)] {
+            let values = (0..9).map(|at| Ok(f64::from(at * step % 9))).collect();
+            table.push(Column::metric(name, Direction::Higher), values);
+        }
+        let study = storymeter_meta::table::analyse(&table, &Default::default()).unwrap();
+        let boards = Leaderboard::all(&study);
+        assert_eq!(boards[0].level, Level::Story);
+        assert!(boards[0].rows.len() > 1 && boards[0].tested() == 0);
+        for told in &verdict(&boards, None)[..2] {
+            assert!(!told.contains("significant") && !told.contains("clearly"), "{told}");
+            assert!(told.contains("could be tested against it"), "{told}");
+        }
     }
 
     #[test]
