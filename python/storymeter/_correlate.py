@@ -64,12 +64,19 @@ class Agreement:
 
 @dataclass(frozen=True)
 class ScoreTest:
-    """A test whether one list of scores agrees better with the judgments than another."""
+    """A test whether one list of scores agrees better with the judgments than another.
+
+    ``stronger`` is the one with the higher correlation. Correlations of scores where less is better
+    count with the opposite sign. If it is not known whether more is better, as for plain lists, the
+    size of the correlation counts. ``sides`` is ``"two"``, or ``"one"`` if the test was asked to be
+    one-sided.
+    """
 
     first: str
     second: str
     coefficient: str
     test: str
+    sides: str
     n: int
     stronger: str | None
     p: float | None
@@ -163,6 +170,7 @@ class _Settings:
     """How metrics are compared; the native module takes it apart."""
 
     test: str = "williams"
+    one_sided: bool = False
     correction: str = "holm"
     interval: str = "fisher"
     confidence: float = 0.95
@@ -177,6 +185,7 @@ def correlate(
     *,
     criterion: str | None = None,
     test: str = "williams",
+    one_sided: bool = False,
     correction: str = "holm",
     interval: str = "fisher",
     confidence: float = 0.95,
@@ -200,6 +209,9 @@ def correlate(
     test
         The test between two lists of scores: ``"williams"``, ``"steiger"``, ``"meng"`` or
         ``"permutation"``.
+    one_sided
+        Test only whether the better one of two is better by chance, as in the papers. By default
+        tests are two-sided, because nobody says beforehand which one is better.
     correction
         How p-values of these tests are corrected for their number: ``"holm"``,
         ``"benjamini-hochberg"`` or ``"benjamini-yekutieli"``.
@@ -224,25 +236,26 @@ def correlate(
     (4, 0.6667)
     """
     rated: list[tuple[str, list[float | None]]] = []
-    named: list[tuple[str, str | None, list[float | None]]]
+    named: list[tuple[str, str | None, str, list[float | None]]]
     if isinstance(scores, ScoreResult):
         table = table_of(scores).columns()
-        named = [(key, key, values) for key, is_human, values in table if not is_human]
-        rated = [(key, values) for key, is_human, values in table if is_human]
+        named = [(key, key, way, values) for key, is_human, way, values in table if not is_human]
+        rated = [(key, values) for key, is_human, _, values in table if is_human]
         if len(named) == 1:
-            named = [("scores", named[0][1], named[0][2])]
+            named = [("scores", *named[0][1:])]
     elif (columns := columns_of(scores)) is not None and _is_table(scores):
         if human is None:
             found = table_of(columns).columns()
-            named = [(key, None, values) for key, is_human, values in found if not is_human]
-            rated = [(key, values) for key, is_human, values in found if is_human]
+            named = [(key, None, way, values) for key, is_human, way, values in found
+                     if not is_human]
+            rated = [(key, values) for key, is_human, _, values in found if is_human]
         else:
-            named = [(name, None, numbers_of(one, f"scores[{name!r}]"))
+            named = [(name, None, "none", numbers_of(one, f"scores[{name!r}]"))
                      for name, one in columns.items()]
     else:
-        named = [("scores", None, numbers_of(scores, "scores"))]
+        named = [("scores", None, "none", numbers_of(scores, "scores"))]
     name, judged = _human(human, criterion, rated)
-    settings = _Settings(test, correction, interval, confidence, resamples, 1000, seed)
+    settings = _Settings(test, one_sided, correction, interval, confidence, resamples, 1000, seed)
     written, sheets, texts = _native.correlate(
         name, judged, named, settings, threads or 0
     )

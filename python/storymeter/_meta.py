@@ -123,6 +123,7 @@ def meta(
     errors: str | os.PathLike[str] | None = None,
     drift: str | os.PathLike[str] | None = None,
     test: str = "williams",
+    one_sided: bool = False,
     correction: str = "holm",
     interval: str = "fisher",
     confidence: float = 0.95,
@@ -149,7 +150,7 @@ def meta(
         A file of stories with ratings, systems and items, joined by system and id.
     errors, drift
         A file of error types that raters named, and scores by metrics trained on other data.
-    test, correction, interval, confidence, resamples
+    test, one_sided, correction, interval, confidence, resamples
         How metrics are compared; see :func:`storymeter.correlate`.
     draws, seed
         The draws of the paired bootstrap for each pair of systems, and the seed of all draws.
@@ -179,7 +180,7 @@ def meta(
     settings = _Settings(
         _listed(without), _listed(lower), _listed(higher), scale, _path(stories), _path(errors),
         _path(drift),
-        _StudySettings(test, correction, interval, confidence, resamples, draws, seed),
+        _StudySettings(test, one_sided, correction, interval, confidence, resamples, draws, seed),
     )
     return MetaStudy(_native.meta(table_of(scores), settings, threads or 0))
 

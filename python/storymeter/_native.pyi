@@ -140,7 +140,7 @@ def perturb(
 def correlate(
     criterion: str,
     human: _Numbers,
-    scores: Sequence[tuple[str, str | None, _Numbers]],
+    scores: Sequence[tuple[str, str | None, str, _Numbers]],
     settings: Any,
     threads: int,
 ) -> tuple[str, str, list[str]]: ...
@@ -171,7 +171,7 @@ class Table:
     ) -> Table: ...
     @staticmethod
     def from_scored(scored: Scored) -> Table: ...
-    def columns(self) -> list[tuple[str, bool, list[float | None]]]: ...
+    def columns(self) -> list[tuple[str, bool, str, list[float | None]]]: ...
 
 @final
 class Study:

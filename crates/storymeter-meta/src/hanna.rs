@@ -156,7 +156,7 @@ fn analyse_file(path: &Path, options: &Options) -> Result<Study> {
     analysis.top_systems_differences(&choose(&analysis, &FIGURE_8), &mut differences)?;
     findings.push(Finding::Differences(differences));
     let signature = signature(&analysis, ratings.as_ref(), options);
-    Ok(analysis.study(Kind::Hanna, signature, warnings, findings))
+    Ok(analysis.study(Kind::Hanna, signature, warnings, findings).with_backwards_warned())
 }
 
 fn signature(analysis: &Analysis, ratings: Option<&RatingTable>, options: &Options) -> Signature {

@@ -45,7 +45,7 @@ pub enum Gap {
     /// Two of three columns are perfectly correlated, which leaves no variance to test.
     #[error("two columns are perfectly correlated")]
     Perfect,
-    /// Two metrics correlate equally strongly, so that neither can be called the stronger one.
+    /// Two metrics correlate equally strongly, where the published analysis has no p-value.
     #[error("both are equally strong")]
     EquallyStrong,
     /// A correlation that the number needs is itself absent.

@@ -1,14 +1,15 @@
 //! How scores agree with human judgments.
 
 use pyo3::prelude::*;
-use storymeter::core::Key;
+use storymeter::core::{Direction, Key};
 use storymeter::meta::correlate::{Judgments, Numbers, correlate_numbers};
 
 use crate::tables::{StudySettings, shown};
 use crate::work;
 
-/// Scores: their name, their column where they are of a score table, and a number per story.
-type Scores = (String, Option<String>, Vec<Option<f64>>);
+/// Scores: their name, their column where they are of a score table, their direction, and a number
+/// per story.
+type Scores = (String, Option<String>, String, Vec<Option<f64>>);
 
 /// Correlates scores with judgments. What comes back is the JSON of the command line, the sheets
 /// as JSON, and the sheets as texts.
@@ -23,9 +24,14 @@ pub fn correlate(
 ) -> PyResult<(String, String, Vec<String>)> {
     let settings = settings.settings()?;
     let human = Judgments::given(criterion.as_str(), human.into_iter().map(present));
-    let numbers = |(name, metric, scores): Scores| Numbers {
+    let numbers = |(name, metric, direction, scores): Scores| Numbers {
         name,
         metric: metric.map(|key| Key::new(key.as_str())),
+        direction: match direction.as_str() {
+            "higher" => Direction::Higher,
+            "lower" => Direction::Lower,
+            _ => Direction::None,
+        },
         scores: scores.into_iter().map(present).collect(),
     };
     let scores: Vec<Numbers> = scores.into_iter().map(numbers).collect();

@@ -7,7 +7,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use storymeter::ScoreTable;
 use storymeter::core::{Direction, Ratings, Row};
-use storymeter::meta::study::{IntervalMethod, Test};
+use storymeter::meta::study::{IntervalMethod, Sides, Test};
 use storymeter::meta::view::{Sheet, text};
 use storymeter::meta::{DrawOptions, DuelOptions, Settings};
 use storymeter::stats::{Coefficient, Correction};
@@ -76,12 +76,12 @@ impl Table {
         Self { table: Arc::new(scored.score_table()), files: Vec::new(), texts: None }
     }
 
-    /// The columns: key, whether it is a criterion, and a number per story.
-    fn columns(&self) -> Vec<(String, bool, Vec<Option<f64>>)> {
+    /// The columns: key, whether it is a criterion, its direction, and a number per story.
+    fn columns(&self) -> Vec<(String, bool, String, Vec<Option<f64>>)> {
         let column = |(at, column): (usize, &storymeter::core::Column)| {
             let values = self.table.values(at).iter().map(|value| value.as_ref().ok().copied());
             let is_human = column.role == storymeter::core::Role::Human;
-            (column.key.to_string(), is_human, values.collect())
+            (column.key.to_string(), is_human, column.direction.to_string(), values.collect())
         };
         self.table.columns().iter().enumerate().map(column).collect()
     }
@@ -115,6 +115,7 @@ pub fn correction(name: &str) -> PyResult<Correction> {
 #[derive(FromPyObject)]
 pub struct StudySettings {
     test: String,
+    one_sided: bool,
     correction: String,
     interval: String,
     confidence: f64,
@@ -130,6 +131,7 @@ impl StudySettings {
         let intervals = [IntervalMethod::Fisher, IntervalMethod::Percentile, IntervalMethod::Bca];
         Ok(Settings {
             test: choice("test", &self.test, &tests.map(|one| (one.name(), one)))?,
+            sides: if self.one_sided { Sides::One } else { Sides::Two },
             coefficient: Coefficient::Pearson,
             correction: correction(&self.correction)?,
             interval: choice("interval", &self.interval, &intervals.map(|one| (one.name(), one)))?,

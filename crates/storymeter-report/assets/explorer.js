@@ -41,8 +41,11 @@ function startExplorer() {
       columns = columns.filter((c) => isWanted(sheet.columns[c][0]));
     } else if (state.sort !== "") {
       const value = (r) => sheet.rows[r][Number(state.sort)];
-      const strength = (r) => (typeof value(r) === "number" ? Math.abs(value(r)) : -1);
-      rows = rows.sort((a, b) => strength(b) - strength(a));
+      // A metric where less is better counts with the opposite sign, and one whose direction is not
+      // known (0) by its size. Rows without a number come last.
+      const turned = (r) => (sheet.heat.turns[r] || Math.sign(value(r))) * value(r);
+      const rank = (r) => (typeof value(r) === "number" ? turned(r) : -Infinity);
+      rows = rows.sort((a, b) => (rank(a) < rank(b)) - (rank(a) > rank(b)));
     }
     const count = `${rows.length} of ${sheet.rows.length} rows`;
     const notes = [`${sheet.title}, ${count}`, ...sheet.notes, ...absenceNotes(sheet)];

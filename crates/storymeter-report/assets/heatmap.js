@@ -33,12 +33,7 @@ function significance(p) {
   return p < 0.05 ? [158, 202, 225] : null;
 }
 
-/** Greys for means of absolute values, which have no sign. */
-const UNSIGNED = [
-  [250, 250, 250],
-  [60, 60, 60],
-];
-/** The space between the signed columns and the mean of their absolute values. */
+/** The space between the columns and their mean. */
 const MEAN_GAP = 8;
 
 const sample = (value) => [value, String(value)];
@@ -64,7 +59,7 @@ const SCALES = {
       [0.03, "< 0.05"],
       [0.5, "≥ 0.05"],
     ],
-    title: "one-sided p-value",
+    title: "p-value",
   },
 };
 
@@ -120,7 +115,7 @@ function drawHeatmap(sheet, rows, columns) {
   const text = (x, y, content, more = {}) =>
     root.append(svg("text", { x, y, "font-size": size, fill: "currentColor", ...more }, content));
 
-  function drawCell(r, c, x, y, colour) {
+  function drawCell(r, c, x, y) {
     const value = sheet.rows[r][c];
     const area = { x, y, width: cw - 1, height: ch - 1 };
     if (isAbsent(value)) {
@@ -133,7 +128,7 @@ function drawHeatmap(sheet, rows, columns) {
       return;
     }
     if (typeof value !== "number") return;
-    const rgb = colour(value);
+    const rgb = scale.rgb(value);
     const data = { "data-v": value, "data-r": rowName(r), "data-c": columnName(c) };
     root.append(svg("rect", { ...area, style: `fill:${fillOf(rgb)}`, ...data }));
     if (isNumbered) {
@@ -149,15 +144,13 @@ function drawHeatmap(sheet, rows, columns) {
     const angle = isNumbered ? -45 : -90;
     text(x, top - 6, name, { transform: `rotate(${angle} ${x} ${top - 6})` });
   });
-  const whole = sheet.heat.scale === "percent" ? 100 : 1;
-  const grey = (v) => between(UNSIGNED, v / whole);
   rows.forEach((r, j) => {
     const y = top + j * ch;
     const weight = rowName(r) === DATA.highlight ? "bold" : "normal";
     const label = { "text-anchor": "end", "font-weight": weight };
     text(left - 6, y + ch / 2 + size * 0.35, rowName(r), label);
-    columns.forEach((c, i) => drawCell(r, c, place(i), y, scale.rgb));
-    if (mean !== null) drawCell(r, mean, place(columns.length), y, grey);
+    columns.forEach((c, i) => drawCell(r, c, place(i), y));
+    if (mean !== null) drawCell(r, mean, place(columns.length), y);
   });
   scale.legend.forEach(([value, label], i) => {
     const x = left + i * 56;
@@ -165,8 +158,7 @@ function drawHeatmap(sheet, rows, columns) {
     root.append(svg("rect", { x, y: height - 50, width: 55, height: 10, style }));
     text(x + 28, height - 27, label, { "font-size": 10, "text-anchor": "middle" });
   });
-  const unsigned = mean === null ? "" : `; grey: ${DATA.mean}, no sign`;
-  text(left, height - 8, scale.title + unsigned, { "font-size": 10.5 });
+  text(left, height - 8, scale.title, { "font-size": 10.5 });
   return root;
 }
 

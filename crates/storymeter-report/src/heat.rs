@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use storymeter_core::{Key, Role};
+use storymeter_meta::study::Turn;
 use storymeter_meta::view::{Form, Sheet, Subject};
 use storymeter_meta::{Edition, Level, Study};
 use storymeter_stats::Coefficient;
@@ -66,9 +67,11 @@ pub struct Heat {
     pub scale: Scale,
     /// The columns of the sheet that are drawn, by position.
     pub shown: Vec<usize>,
-    /// The column with the mean of the absolute values of the others. It has no sign, so it is
-    /// drawn apart, on a scale of its own.
+    /// The column with the mean of the others, which is drawn apart.
     pub mean: Option<usize>,
+    /// How a number of each row counts when rows are sorted: as it is (1), with the opposite sign
+    /// (-1), or by its size (0).
+    pub turns: Vec<i8>,
 }
 
 impl Heat {
@@ -92,6 +95,7 @@ impl Heat {
             scale: Scale::Correlation,
             shown: (1..sheet.columns.len()).collect(),
             mean: None,
+            turns: vec![1; sheet.rows.len()],
         };
         match &sheet.subject {
             Subject::Against { level, coefficient } => {
@@ -102,6 +106,12 @@ impl Heat {
                 // The last column is the number of observations.
                 heat.shown.pop();
                 heat.mean = heat.shown.pop();
+                let turn = |metric: &str| match study.turn(&Key::new(metric)) {
+                    Turn::Kept => 1,
+                    Turn::Reversed => -1,
+                    Turn::Absolute => 0,
+                };
+                heat.turns = sheet.rows.iter().map(|row| turn(row[0].text())).collect();
             }
             Subject::Between { role, level, coefficient } => {
                 let (kind, axis) = match role {
@@ -150,7 +160,7 @@ mod tests {
         let against = heat(Subject::Against { level, coefficient }, Edition::Corrected);
         assert_eq!((against.kind, against.level), (Kind::Against, Some(level)));
         assert_eq!((against.scale, against.shown), (Scale::Correlation, vec![1]));
-        assert_eq!(against.mean, Some(2), "a mean of absolute values has no sign");
+        assert_eq!(against.mean, Some(2), "a mean stands apart");
         let published = heat(Subject::Against { level, coefficient }, Edition::Published);
         assert_eq!(published.scale, Scale::Percent);
 

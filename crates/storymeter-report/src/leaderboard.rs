@@ -1,15 +1,19 @@
-//! Metrics in order of how strongly they agree with people, and how certain that order is.
+//! Metrics in order of how well they agree with people, and how certain that order is.
 
 use storymeter_core::Key;
-use storymeter_meta::study::{Interval, Test, TestMatrix};
+use storymeter_meta::study::{Test, TestMatrix, Turn};
 use storymeter_meta::view::{Cell, Form, Sheet, Subject};
-use storymeter_meta::{Agreement, Level, Study};
+use storymeter_meta::{Agreement, Edition, Level, Study};
 use storymeter_stats::{Coefficient, Correction};
 
 /// Corrected p-values below this are called significant.
 pub const SIGNIFICANT: f64 = 0.05;
 
-/// The metrics of a study at one level, by their mean |Pearson| over the criteria.
+/// The metrics of a study at one level, by their mean Pearson correlation over the criteria.
+///
+/// Correlations are turned by the direction of each metric, so that a metric that runs against its
+/// direction has a negative mean and comes last. Of a metric whose direction is not known, and of
+/// all metrics of a published edition, absolute values are taken.
 ///
 /// A metric that lacks a correlation with one of the criteria is not ranked: its mean would be over
 /// other criteria than those of its rivals.
@@ -26,16 +30,22 @@ pub struct Leaderboard<'a> {
     pub n: usize,
     /// The test that compares metrics, and its correction; `None` where none was made.
     pub test: Option<(Test, Correction)>,
+    /// The metrics that run against their direction, each with its mean, which is negative.
+    pub backwards: Vec<(&'a Key, f64)>,
+    /// What the numbers are called: `r`, or `|r|` where all of them are absolute values.
+    pub symbol: &'static str,
 }
 
 /// One metric of a leaderboard.
 pub struct Ranked<'a> {
     /// The metric.
     pub metric: &'a Key,
-    /// The mean of the absolute correlations over the criteria.
+    /// The mean of the correlations over the criteria, turned by the direction of the metric.
     pub mean: f64,
-    /// The signed correlation with each criterion, in the order of the criteria.
+    /// The correlation with each criterion, in the order of the criteria.
     pub correlations: Vec<&'a Agreement>,
+    /// How these correlations count.
+    pub turn: Turn,
     /// How the first metric compares; `None` for the first itself, and where nothing was tested.
     pub behind: Option<Behind>,
 }
@@ -79,10 +89,11 @@ impl<'a> Leaderboard<'a> {
                 own.iter().copied().find(|one| one.criterion == *criterion && one.value.is_ok())
             });
             let Some(correlations) = found.collect::<Option<Vec<&Agreement>>>() else { continue };
-            let sum: f64 = correlations.iter().filter_map(|one| one.strength()).sum();
+            let sum: f64 = correlations.iter().filter_map(|one| study.directed(one)).sum();
             let mean = sum / criteria.len() as f64;
             if mean.is_finite() {
-                rows.push(Ranked { metric, mean, correlations, behind: None });
+                let turn = study.turn(metric);
+                rows.push(Ranked { metric, mean, correlations, turn, behind: None });
             }
         }
         rows.sort_by(|a, b| b.mean.total_cmp(&a.mean));
@@ -105,6 +116,8 @@ impl<'a> Leaderboard<'a> {
             unranked: metrics.len() - rows.len(),
             n: here().map(|one| one.n).max().unwrap_or(0),
             test: matrices.first().map(|matrix| (matrix.test, matrix.correction)),
+            backwards: study.backwards(level),
+            symbol: if study.edition == Edition::Published { "|r|" } else { "r" },
             criteria,
             rows,
         })
@@ -122,7 +135,42 @@ impl<'a> Leaderboard<'a> {
         self.rows.iter().filter(is_undecided).collect()
     }
 
-    /// The mean absolute correlation of a metric at this level.
+    /// The number of metrics that were tested against the first on at least one criterion.
+    pub fn tested(&self) -> usize {
+        self.rows.iter().filter(|row| row.behind.is_some()).count()
+    }
+
+    /// The metrics that are ranked by the size of their correlations among others that are not,
+    /// because it is not known whether more is better.
+    pub fn undirected(&self) -> Vec<&str> {
+        let is_undirected = |row: &&Ranked<'a>| self.symbol == "r" && row.turn == Turn::Absolute;
+        self.rows.iter().filter(is_undirected).map(|row| row.metric.as_str()).collect()
+    }
+
+    /// What the numbers are, in one sentence or two.
+    pub fn meaning_of_r(&self) -> String {
+        if self.symbol == "|r|" {
+            return "|r| is the absolute value of Pearson's correlation with people's ratings, as \
+                    published."
+                .to_owned();
+        }
+        let mut told = "r is Pearson's correlation with people's ratings, turned round where less \
+                        is better: a metric below zero runs against its direction."
+            .to_owned();
+        match self.undirected().as_slice() {
+            [] => {}
+            names => {
+                let (names, its) =
+                    (names.join(", "), if names.len() == 1 { "its" } else { "their" });
+                told += &format!(
+                    " It is not known whether more is better for {names}: {its} |r| counts."
+                );
+            }
+        }
+        told
+    }
+
+    /// The mean correlation of a metric at this level.
     pub fn mean_of(&self, metric: &Key) -> Option<f64> {
         self.rows.iter().find(|row| row.metric == metric).map(|row| row.mean)
     }
@@ -140,11 +188,12 @@ impl<'a> Leaderboard<'a> {
     pub fn sheet(&self, id: &str, others: &[Self], positions: &[usize]) -> Sheet {
         let count = positions.len();
         let title = match count == self.rows.len() {
-            true => format!("All {count} metrics by mean |r| with people's ratings"),
+            true => format!("All {count} metrics by mean {} with people's ratings", self.symbol),
             false => format!(
-                "The best {} of {} metrics by mean |r| with people's ratings",
+                "The best {} of {} metrics by mean {} with people's ratings",
                 count.min(positions.iter().filter(|at| **at < count).count()),
-                self.rows.len()
+                self.rows.len(),
+                self.symbol
             ),
         };
         let mut sheet = Sheet::new(id, Subject::Other, title, Form::Table)
@@ -200,7 +249,7 @@ fn behind(matrices: &[&TestMatrix], first: &Key, other: &Key) -> Option<Behind> 
             matrix.get(row, column).and_then(|one| one.p_value.ok()).map(|p| p.corrected)
         };
         let (ahead, back) = (p(a, b), p(b, a));
-        // An equally strong pair has no p-value and is no difference either.
+        // An equally strong pair is no difference, also where the published analysis has no p-value.
         let is_tested = ahead.is_some()
             || back.is_some()
             || (matrix.get(a, b).is_none() && matrix.get(b, a).is_none());
@@ -211,11 +260,19 @@ fn behind(matrices: &[&TestMatrix], first: &Key, other: &Key) -> Option<Behind> 
     (found.tested > 0).then_some(found)
 }
 
-/// The absolute correlation with its interval, which is turned round with it.
-pub fn absolute_interval(one: &Agreement) -> Option<(f64, f64)> {
-    let estimate = one.value.as_ref().ok()?;
-    let Interval { low, high } = estimate.interval?;
-    Some(if estimate.value < 0.0 { (-high, -low) } else { (low, high) })
+impl Ranked<'_> {
+    /// The correlations as they count, in the order of the criteria.
+    pub fn counted(&self) -> impl Iterator<Item = f64> + Clone {
+        let values = self.correlations.iter().filter_map(|one| one.value.as_ref().ok());
+        values.map(|estimate| self.turn.apply(estimate.value))
+    }
+
+    /// The interval of a correlation, turned with it.
+    pub fn interval(&self, one: &Agreement) -> Option<(f64, f64)> {
+        let estimate = one.value.as_ref().ok()?;
+        let turned = self.turn.interval(estimate.value, estimate.interval?);
+        Some((turned.low, turned.high))
+    }
 }
 
 /// A level as part of a sentence.
@@ -251,6 +308,7 @@ mod tests {
         let names: Vec<&str> = board.rows.iter().map(|row| row.metric.as_str()).collect();
         assert_eq!(names, ["good", "fair", "poor"]);
         assert_eq!((board.unranked, board.best().mean), (1, 0.9));
+        assert!(board.undirected().is_empty());
         let undecided: Vec<&str> =
             board.undecided().iter().map(|row| row.metric.as_str()).collect();
         assert_eq!(undecided, ["fair"], "poor is weaker after correction");

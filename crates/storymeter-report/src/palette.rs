@@ -23,9 +23,6 @@ const SEQUENTIAL: [Rgb; 5] = [
     [253.0, 231.0, 37.0],
 ];
 
-/// White to dark grey, for absolute values.
-const UNSIGNED: [Rgb; 2] = [[250.0, 250.0, 250.0], [60.0, 60.0, 60.0]];
-
 /// The light to the dark end of ColorBrewer's PuOr without its purple, for disturbances.
 const DISTURBANCE: [Rgb; 5] = [
     [247.0, 247.0, 247.0],
@@ -53,11 +50,6 @@ pub fn diverging(value: f64) -> String {
 /// The colour of a number between 0 and 1.
 pub fn sequential(value: f64) -> String {
     hex(between(&SEQUENTIAL, value))
-}
-
-/// The colour of an absolute value between 0 and 1: greys, because it has no sign.
-pub fn unsigned(value: f64) -> String {
-    hex(between(&UNSIGNED, value))
 }
 
 /// The colour of an AUC: blue where originals score above their damaged twins, and red where it is

@@ -9,6 +9,8 @@ use storymeter_core::read::{self, ReadOptions};
 use storymeter_core::{
     Catalogue, Error as CoreError, Key, Place, Role, Row, RowIndex, ScoreTable, Story, Value, file,
 };
+use storymeter_meta::Edition;
+use storymeter_meta::study::Turn;
 use storymeter_stats::{Coefficient, drop_nan_pairs};
 
 use crate::error::{Error, Result};
@@ -246,9 +248,18 @@ impl StoryTable {
         self.scores.columns().iter().position(|column| column.role == role && column.key == *key)
     }
 
-    /// For a criterion, the metric with the strongest Pearson correlation over all stories.
+    /// How the correlations of a metric count.
+    pub(crate) fn turn(&self, metric: usize) -> Turn {
+        Turn::new(self.scores.columns()[metric].direction, Edition::Corrected)
+    }
+
+    /// For a criterion, the metric with the highest Pearson correlation over all stories, turned by
+    /// the direction of the metric.
     pub(crate) fn strongest_metric(&self, criterion: usize) -> Option<usize> {
-        let strength = |&metric: &usize| self.pearson(metric, criterion).map_or(-1.0, f64::abs);
+        let strength = |&metric: &usize| {
+            let found = self.pearson(metric, criterion);
+            found.map_or(f64::NEG_INFINITY, |r| self.turn(metric).apply(r))
+        };
         let metrics = self.scores.of_role(Role::Metric).into_iter();
         metrics.max_by(|a, b| strength(a).total_cmp(&strength(b)))
     }

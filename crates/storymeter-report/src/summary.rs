@@ -27,7 +27,8 @@ pub fn verdict(boards: &[Leaderboard<'_>], highlight: Option<&Key>) -> Vec<Strin
     let Some((board, others)) = boards.split_first() else { return Vec::new() };
     let mut sentences = vec![best_metric(board)];
     sentences.extend(others.iter().find(|other| other.level == Level::System).map(best_elsewhere));
-    sentences.push(meaning(board));
+    sentences.extend(meaning(board));
+    sentences.extend(backwards(board));
     sentences.extend(highlight.and_then(|metric| own_metric(board, metric)));
     sentences
 }
@@ -40,11 +41,15 @@ fn best_metric(board: &Leaderboard<'_>) -> String {
         [only] => format!("correlation with {only}"),
         several => format!("mean correlation over the {} criteria", several.len()),
     };
-    let leads = format!("the highest {over} (|r| = {mean:.2} at {})", level_name(board.level));
+    let r = board.symbol;
+    let leads = format!("the highest {over} ({r} = {mean:.2} at {})", level_name(board.level));
+    if is_backwards(board) {
+        return format!("No metric agrees with people: {metric} has {leads}.");
+    }
     let rivals = board.rows.len() - 1;
     let Some((test, correction)) = board.test.filter(|_| rivals > 0) else {
         return match rivals {
-            0 => format!("{metric} is the only metric with {over}: |r| = {mean:.2}."),
+            0 => format!("{metric} is the only metric with {over}: {r} = {mean:.2}."),
             _ => format!(
                 "{metric} has {leads}. No test was made, so it is not known whether this is more \
                  than chance."
@@ -54,10 +59,19 @@ fn best_metric(board: &Leaderboard<'_>) -> String {
     let method = format!("{}, {}", test_name(test), corrected(correction));
     let undecided = board.undecided();
     let names: Vec<&str> = undecided.iter().map(|row| row.metric.as_str()).collect();
+    let tested = board.tested();
     match names.len() {
-        0 => format!(
+        0 if tested == 0 => format!(
+            "{metric} has {leads}. None of the other {rivals} could be tested against it, so it is \
+             not known whether this is more than chance."
+        ),
+        0 if tested == rivals => format!(
             "{metric} is clearly the best metric: it has {leads}, and it is significantly stronger \
-             than every other metric that could be tested ({method})."
+             than every other metric ({method})."
+        ),
+        0 => format!(
+            "{metric} has {leads}, and it is significantly stronger than {tested} of the other \
+             {rivals}; the rest could not be tested ({method})."
         ),
         count if count == rivals => format!(
             "No metric is clearly better than the others: {metric} has {leads}, but it is not \
@@ -74,27 +88,54 @@ fn best_metric(board: &Leaderboard<'_>) -> String {
 /// Which metric leads at another level.
 fn best_elsewhere(board: &Leaderboard<'_>) -> String {
     let best = board.best();
-    let certain = match (board.test, board.undecided().len(), board.rows.len() - 1) {
-        (None, ..) | (_, _, 0) => String::new(),
-        (_, 0, _) => ", which is significantly stronger than all others".into(),
-        (_, undecided, rivals) if undecided == rivals => {
-            ", but here too no metric is clearly better".into()
-        }
-        (_, undecided, rivals) => {
-            format!(", but it cannot be told apart from {undecided} of the other {rivals}")
-        }
+    let (undecided, tested, rivals) =
+        (board.undecided().len(), board.tested(), board.rows.len() - 1);
+    let certain = match undecided {
+        _ if board.test.is_none() || rivals == 0 => String::new(),
+        _ if tested == 0 => ", but no other metric could be tested against it".into(),
+        0 if tested == rivals => ", which is significantly stronger than all others".into(),
+        0 => format!(
+            ", which is significantly stronger than the {tested} of the other {rivals} that could \
+             be tested"
+        ),
+        all if all == rivals => ", but here no metric is clearly better".into(),
+        some => format!(", but it cannot be told apart from {some} of the other {rivals}"),
     };
     format!(
-        "For ranking whole systems ({}, {} systems), {} comes first (mean |r| = {:.2}){certain}.",
+        "For ranking whole systems ({}, {} systems), {} comes first (mean {} = {:.2}){certain}.",
         level_name(board.level),
         board.n,
         best.metric,
+        board.symbol,
         best.mean
     )
 }
 
-/// What the strongest correlation is worth, by the usual names of Cohen (1988).
-fn meaning(board: &Leaderboard<'_>) -> String {
+/// Whether even the first metric runs against its direction.
+fn is_backwards(board: &Leaderboard<'_>) -> bool {
+    board.backwards.iter().any(|(metric, _)| *metric == board.best().metric)
+}
+
+/// The metrics that run against their direction.
+fn backwards(board: &Leaderboard<'_>) -> Option<String> {
+    let named: Vec<String> =
+        board.backwards.iter().map(|(metric, mean)| format!("{metric} (r = {mean:.2})")).collect();
+    let names: Vec<&str> = named.iter().map(String::as_str).collect();
+    let (run, their) = if names.len() == 1 { ("runs", "its") } else { ("run", "their") };
+    (!names.is_empty()).then(|| {
+        format!(
+            "{} {run} against {their} direction: the better the score, the worse people find the \
+             story.",
+            listed(&names, MOST_NAMES)
+        )
+    })
+}
+
+/// What the highest correlation is worth, by the usual names of Cohen (1988).
+fn meaning(board: &Leaderboard<'_>) -> Option<String> {
+    if is_backwards(board) {
+        return None;
+    }
     let mean = board.best().mean;
     let size = match mean {
         strong if strong >= 0.5 => "large",
@@ -107,7 +148,7 @@ fn meaning(board: &Leaderboard<'_>) -> String {
         (_, "large") => "enough to compare systems, and with care to compare stories",
         _ => "enough at most to compare systems over many stories, not to judge a single story",
     };
-    format!("A correlation of {mean:.2} is {size} by Cohen's rule of thumb: {use_of_it}.")
+    Some(format!("A correlation of {mean:.2} is {size} by Cohen's rule of thumb: {use_of_it}."))
 }
 
 /// Where the user's own metric stands.
@@ -117,9 +158,10 @@ fn own_metric(board: &Leaderboard<'_>, metric: &Key) -> Option<String> {
     };
     let row = &board.rows[at];
     let rank = format!(
-        "{metric} has rank {} of {} (mean |r| = {:.2})",
+        "{metric} has rank {} of {} (mean {} = {:.2})",
         at + 1,
         board.rows.len(),
+        board.symbol,
         row.mean
     );
     Some(match row.behind {
@@ -197,9 +239,10 @@ fn differences(study: &Study) -> Vec<String> {
         matrices.iter().filter_map(|matrix| strongest_metric(study, matrix)).collect();
     if let (false, Some(matrix)) = (sentences.is_empty(), matrices.first()) {
         let explanation = format!(
-            "By {}, one-sided, p < {SIGNIFICANT}, {} for all pairs of metrics of the same \
-             criterion and level.",
+            "By {}, {}, p < {SIGNIFICANT}, {} for all pairs of metrics of the same criterion and \
+             level.",
             test_name(matrix.test),
+            matrix.sides.name(),
             corrected(matrix.correction)
         );
         sentences.insert(0, explanation);
@@ -239,7 +282,8 @@ fn strongest_metric(study: &Study, matrix: &TestMatrix) -> Option<String> {
     let mut ranked: Vec<&Agreement> = pearson_at(study, matrix.level)
         .filter(|one| one.criterion == matrix.criterion && one.value.is_ok())
         .collect();
-    ranked.sort_by(|a, b| b.strength().unwrap_or(0.0).total_cmp(&a.strength().unwrap_or(0.0)));
+    let directed = |one: &Agreement| study.directed(one).unwrap_or(f64::NEG_INFINITY);
+    ranked.sort_by(|a, b| directed(b).total_cmp(&directed(a)));
     let (best, others) = ranked.split_first()?;
     let row = matrix.position(best.metric.as_str())?;
     let (mut beaten, mut untested) = (0, 0);
@@ -252,8 +296,7 @@ fn strongest_metric(study: &Study, matrix: &TestMatrix) -> Option<String> {
             _ => unbeaten.push(other.metric.as_str()),
         }
     }
-    let value = best.value.as_ref().ok()?.value;
-    let strongest = format!("{} (r = {value:.3})", best.metric);
+    let strongest = format!("{} (r = {:.3})", best.metric, study.directed(best)?);
     let found = match (beaten, unbeaten.len()) {
         (0, 0) => return None,
         (0, 1) => format!(
@@ -340,7 +383,8 @@ fn warnings(study: &Study) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::testing::{compared, study};
-    use storymeter_meta::Warning;
+    use storymeter_core::{Column, Direction, Ratings, Row, ScoreTable};
+    use storymeter_meta::{Gap, Warning};
 
     fn sentences(study: &Study) -> Vec<String> {
         paragraphs(study).into_iter().flat_map(|paragraph| paragraph.sentences).collect()
@@ -354,12 +398,12 @@ mod tests {
             verdict(&boards, Some(&Key::new("poor"))),
             [
                 "No metric is clearly the best: good has the highest correlation with story-level \
-                 flow (|r| = 0.90 at system level), but on no criterion is it significantly \
+                 flow (r = 0.90 at system level), but on no criterion is it significantly \
                  stronger than 1 of the other 2, such as fair (Williams' tests, corrected after \
                  Holm).",
                 "A correlation of 0.90 is large by Cohen's rule of thumb: a good sign for \
                  comparing systems, and says nothing of one story.",
-                "poor has rank 3 of 3 (mean |r| = 0.10); the first is significantly stronger on 1 \
+                "poor has rank 3 of 3 (mean r = 0.10); the first is significantly stronger on 1 \
                  of 1 criteria.",
             ]
         );
@@ -382,7 +426,7 @@ mod tests {
         );
         assert_eq!(
             sentences(&study)[1],
-            "story-level flow, system level: no metric is clearly better. good (r = -0.900) comes \
+            "story-level flow, system level: no metric is clearly better. good (r = 0.900) comes \
              first, but its lead over each of the 2 others may be chance."
         );
     }
@@ -395,13 +439,91 @@ mod tests {
         assert_eq!(
             told,
             [
-                "By Williams' tests, one-sided, p < 0.05, corrected after Holm for all pairs of \
+                "By Williams' tests, two-sided, p < 0.05, corrected after Holm for all pairs of \
                  metrics of the same criterion and level.",
-                "story-level flow, system level: good (r = -0.900) is significantly stronger than \
+                "story-level flow, system level: good (r = 0.900) is significantly stronger than \
                  1 of 2 other metrics, but not than fair.",
                 "constant (1): flat.",
             ]
         );
+    }
+
+    #[test]
+    fn a_metric_that_runs_against_its_direction_is_named_and_comes_last() {
+        let mut study = compared();
+        for column in &mut study.columns {
+            column.direction = Direction::Higher;
+        }
+        let boards = Leaderboard::all(&study);
+        let order: Vec<(&str, f64)> =
+            boards[0].rows.iter().map(|row| (row.metric.as_str(), row.mean)).collect();
+        assert_eq!(order, [("fair", 0.5), ("poor", 0.1), ("good", -0.9)]);
+        let told = verdict(&boards, None);
+        assert!(!told[0].contains("good"), "{told:?}");
+        assert_eq!(
+            told[2],
+            "good (r = -0.90) runs against its direction: the better the score, the worse people \
+             find the story."
+        );
+        assert!(sentences(&study)[1].contains("fair (r = 0.500)"));
+    }
+
+    #[test]
+    fn a_metric_of_unknown_direction_is_ranked_by_size_and_that_is_said() {
+        let mut study = compared();
+        for column in &mut study.columns {
+            column.direction = Direction::None;
+        }
+        let board = &Leaderboard::all(&study)[0];
+        assert_eq!((board.best().metric.as_str(), board.best().mean), ("good", 0.9));
+        let told = board.meaning_of_r();
+        assert!(told.ends_with("for good, fair, poor: their |r| counts."), "{told}");
+    }
+
+    #[test]
+    fn without_a_test_nothing_is_claimed() {
+        let mut study = compared();
+        for finding in &mut study.findings {
+            if let Finding::Tests(matrix) = finding {
+                for pair in &mut matrix.pairs {
+                    (pair.stronger, pair.p_value) = (None, Err(Gap::Fewer(4)));
+                }
+            }
+        }
+        let boards = Leaderboard::all(&study);
+        assert_eq!(
+            verdict(&boards, None)[0],
+            "good has the highest correlation with story-level flow (r = 0.90 at system level). \
+             None of the other 2 could be tested against it, so it is not known whether this is \
+             more than chance."
+        );
+        assert!(
+            best_elsewhere(&boards[0]).ends_with("no other metric could be tested against it.")
+        );
+        assert!(differences(&study).is_empty());
+    }
+
+    #[test]
+    fn three_systems_on_three_items_are_too_few_for_any_claim() {
+        let rows = (0..9).map(|at| {
+            let mut ratings = Ratings::new();
+            ratings.push("plot", Some(f64::from(at * 4 % 9)));
+            let (system, item) = (Some(format!("S{}", at % 3)), (at / 3).to_string());
+            Row { id: at.to_string(), system, item, ratings, ..Row::default() }
+        });
+        let mut table = ScoreTable::new(rows.collect());
+        for (name, step) in [("good", 4), ("fair", 5), ("poor", 7)] {
+            let values = (0..9).map(|at| Ok(f64::from(at * step % 9))).collect();
+            table.push(Column::metric(name, Direction::Higher), values);
+        }
+        let study = storymeter_meta::table::analyse(&table, &Default::default()).unwrap();
+        let boards = Leaderboard::all(&study);
+        assert_eq!(boards[0].level, Level::Story);
+        assert!(boards[0].rows.len() > 1 && boards[0].tested() == 0);
+        for told in &verdict(&boards, None)[..2] {
+            assert!(!told.contains("significant") && !told.contains("clearly"), "{told}");
+            assert!(told.contains("could be tested against it"), "{told}");
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Studies for the unit tests of this crate.
 
 use storymeter_core::{Column, Direction, Key, Signature};
-use storymeter_meta::study::{Comparison, Estimate, PValue, Side, Test, TestMatrix};
+use storymeter_meta::study::{Comparison, Estimate, PValue, Side, Sides, Test, TestMatrix};
 use storymeter_meta::{Agreement, Edition, Finding, Gap, Kind, Level, Study};
 use storymeter_stats::{Coefficient, Correction};
 
@@ -65,6 +65,9 @@ pub(crate) fn compared() -> Study {
         pearson("fair", "story-level flow", Some(0.5)),
         pearson("flat", "story-level flow", None),
     ]);
+    for column in study.columns.iter_mut().filter(|column| column.key.as_str() == "good") {
+        column.direction = Direction::Lower;
+    }
     let test = |p_value| Comparison { stronger: Some(Side::First), p_value, n: 10 };
     let p = |raw, corrected| Ok(PValue { raw, corrected });
     study.findings.push(Finding::Tests(TestMatrix {
@@ -73,6 +76,7 @@ pub(crate) fn compared() -> Study {
         level: Level::System,
         coefficient: Coefficient::Pearson,
         correction: Correction::Holm,
+        sides: Sides::Two,
         metrics: ["good", "fair", "poor", "flat"].map(Key::new).to_vec(),
         pairs: vec![
             test(p(0.03, 0.09)),

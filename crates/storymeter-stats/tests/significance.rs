@@ -50,6 +50,43 @@ fn a_metric_turned_upside_down_is_as_strong_as_before() {
 }
 
 #[test]
+fn a_correlation_of_exactly_zero_keeps_the_correlation_between_the_metrics() {
+    let human = [1.0, 2.0, 3.0, 4.0, 1.0, 2.0, 3.0, 4.0];
+    let first = [1.0, 2.0, 2.0, 1.0, 2.0, 3.0, 3.0, 2.0];
+    let second = [1.0, 3.0, 3.0, 3.0, 2.0, 2.0, 4.0, 5.0];
+    let pearson = Coefficient::Pearson;
+    let three = SharedCorrelations::from_columns(pearson, &human, &first, &second).unwrap();
+    assert_eq!(three.first, 0.0);
+    let rules = WilliamsRules::Corrected;
+    let (stronger, test) = three.williams_by_strength(rules).unwrap();
+    assert_eq!(stronger, Stronger::Second);
+    assert!((test.p_value - 0.0176).abs() < 5e-5, "{test:?}");
+    assert_eq!(test.p_two_sided, three.williams().unwrap().p_two_sided);
+    let columns = [first.as_slice(), &second];
+    let matrix = williams_matrix_of_columns(pearson, &human, &columns, rules).unwrap();
+    assert_eq!((matrix.get(1, 0), matrix.get(0, 1)), (Some(&test), None));
+}
+
+#[test]
+fn two_equally_strong_metrics_have_a_p_value() {
+    let three = SharedCorrelations { first: 0.5, second: -0.5, between: 0.2, n: 20, dropped: 0 };
+    let matrix = |rules| williams_matrix(2, rules, |_, _| Ok(three)).unwrap();
+    let corrected = matrix(WilliamsRules::Corrected);
+    for cell in [corrected.get(0, 1), corrected.get(1, 0)] {
+        let test = cell.unwrap();
+        assert_eq!((test.statistic, test.p_value, test.p_two_sided), (0.0, 0.5, 1.0));
+    }
+    let published = matrix(WilliamsRules::Published);
+    assert_eq!((published.get(0, 1), published.get(1, 0)), (None, None));
+    for turned in [three.turned(1.0, -1.0), three.turned(-1.0, -1.0).turned(-1.0, 1.0)] {
+        for test in [turned.williams(), turned.steiger(), turned.meng_rosenthal_rubin()] {
+            let test = test.unwrap();
+            assert!((test.p_value - 0.5).abs() < 1e-15 && (test.p_two_sided - 1.0).abs() < 1e-15);
+        }
+    }
+}
+
+#[test]
 fn the_published_matrix_loses_the_later_metrics_sign_after_the_first_column() {
     // Metrics 1 and 2 correlate negatively with the ratings.
     let criterion = [0.3, -0.8, -0.5];

@@ -1,12 +1,14 @@
 //! Metrics as judges between systems (HANNA Figures 7 and 26) and of pairs of stories, and metrics
 //! against each other (Figures 27 to 38).
 
+use std::cmp::Ordering;
+
 use rayon::prelude::*;
 use storymeter_core::{Direction, Progress};
 use storymeter_stats::{
     Coefficient, DependentTest, Design, Exchange, Matrix, SharedCorrelations, StatsError,
     WilliamsRules, calibrate_ties, meng_rosenthal_rubin, permutation_test, steiger,
-    weighted_f1_of_present, williams_matrix,
+    weighted_f1_of_present, williams, williams_matrix,
 };
 
 use super::correlations::Slices;
@@ -17,7 +19,7 @@ use crate::level::Level;
 use crate::outcome::{Gap, Outcome};
 use crate::study::{
     Comparison, Difference, DifferenceKind, Edition, PValue, PairAccuracy, Pairwise, PairwiseRow,
-    Side, Test, TestMatrix, pair_index,
+    Side, Sides, Test, TestMatrix, Turn, pair_index,
 };
 
 /// The published matrices call an increase significant below this.
@@ -34,12 +36,11 @@ impl Analysis {
         let options = self.settings.duels;
         // The published analysis has no such rule; HANNA's systems share all items.
         let fewest = match self.edition {
-            Edition::Corrected => options.fewest_items(),
+            Edition::Corrected => options.fewest_items(self.settings.sides),
             Edition::Published => 1,
         };
-        let say = |column| {
-            verdicts(&self.grid, &self.duels, column, directed, options.confidence, fewest)
-        };
+        let share = self.winning_share();
+        let say = |column| verdicts(&self.grid, &self.duels, column, directed, share, fewest);
         let predicted = say(metric);
         let mut found = (Vec::new(), Vec::new());
         for &criterion in &self.criteria {
@@ -65,6 +66,11 @@ impl Analysis {
         self.duels.iter().any(|duel| duel.shared[a] > 0 && duel.shared[b] > 0)
     }
 
+    /// The share of the draws that a system must win to be called better than another.
+    fn winning_share(&self) -> f64 {
+        self.settings.duels.winning_share(self.settings.sides_of(self.edition))
+    }
+
     /// All metrics as judges between systems.
     pub fn pairwise(&self) -> Result<Pairwise> {
         let directed = self.edition == Edition::Corrected;
@@ -75,7 +81,7 @@ impl Analysis {
         Ok(Pairwise {
             pairs: self.duels.len(),
             draws: self.settings.duels.draws,
-            confidence: self.settings.duels.confidence,
+            confidence: self.winning_share(),
             seed: self.settings.duels.seed,
             directed,
             rows: self.metrics.iter().map(row).collect::<Result<_>>()?,
@@ -235,15 +241,17 @@ impl Analysis {
             ratings: self.grid.values(criterion),
             scores: &scores,
         };
+        let turns: Vec<Turn> = self.metrics.iter().map(|&m| self.turn(m, edition)).collect();
         Ok(TestMatrix {
             test,
             criterion: self.key(criterion),
             level,
             coefficient,
             correction,
+            sides: self.settings.sides_of(edition),
             metrics: self.keys(&self.metrics),
             pairs: compare_all(
-                self.metrics.len(),
+                &turns,
                 &threes,
                 (&self.settings, &self.progress),
                 edition,
@@ -261,7 +269,10 @@ impl Analysis {
         for &criterion in &self.criteria {
             let summary = |edition| -> Result<String> {
                 let threes = self.threes(level, Coefficient::Pearson, criterion, edition)?;
-                let tests = williams(self.metrics.len(), &threes, edition)?;
+                let turn = |&metric: &usize| self.turn(metric, edition);
+                let turns: Vec<Turn> = self.metrics.iter().map(turn).collect();
+                let sides = self.settings.sides_of(edition);
+                let tests = williams_tests(&turns, &threes, sides, edition)?;
                 let small = |one: &&Comparison| one.p_value.is_ok_and(|p| p.raw < SIGNIFICANT);
                 let significant = tests.iter().filter(small).count();
                 let impossible =
@@ -284,9 +295,11 @@ impl Analysis {
 }
 
 /// Tests between all pairs of columns of scores, over the items that have a rating and both scores.
+/// `turns` says how the correlations of each column count.
 pub(crate) fn compare_columns(
     ratings: &[f64],
     columns: &[&[f64]],
+    turns: &[Turn],
     settings: &Settings,
     progress: &Progress,
 ) -> Result<Vec<Comparison>> {
@@ -309,34 +322,30 @@ pub(crate) fn compare_columns(
     progress.begin("tests between metrics");
     progress.expect(threes.len() as u64);
     let watched = (settings, progress);
-    let tests = compare_all(columns.len(), &threes, watched, Edition::Corrected, &permutation);
+    let tests = compare_all(turns, &threes, watched, Edition::Corrected, &permutation);
     progress.end();
     tests
 }
 
 /// The test of the settings between all pairs of metrics, with corrected p-values.
 fn compare_all(
-    metrics: usize,
+    turns: &[Turn],
     threes: &[SharedCorrelations],
     (settings, progress): (&Settings, &Progress),
     edition: Edition,
     permutation: &Permutation<'_>,
 ) -> Result<Vec<Comparison>> {
+    let sides = settings.sides_of(edition);
     let mut comparisons: Vec<Comparison> = match settings.test {
-        Test::Williams => williams(metrics, threes, edition)?,
-        Test::Steiger => {
-            threes.iter().map(|three| by_strength(three, steiger)).collect::<Result<_>>()?
-        }
-        Test::Meng => {
-            let test = |three| by_strength(three, meng_rosenthal_rubin);
-            threes.iter().map(test).collect::<Result<_>>()?
-        }
+        Test::Williams => williams_tests(turns, threes, sides, edition)?,
+        Test::Steiger => dependent_tests(turns, threes, sides, steiger)?,
+        Test::Meng => dependent_tests(turns, threes, sides, meng_rosenthal_rubin)?,
         Test::Permutation => {
             let test = |(pair, three)| {
                 progress.advance(1);
-                permutation.test(pair, three, settings)
+                permutation.test(pair, three, turns, (settings, sides))
             };
-            pairs(metrics).into_iter().zip(threes).map(test).collect::<Result<_>>()?
+            pairs(turns.len()).into_iter().zip(threes).map(test).collect::<Result<_>>()?
         }
     };
     let raw: Vec<Option<f64>> =
@@ -350,26 +359,57 @@ fn compare_all(
     Ok(comparisons)
 }
 
-fn williams(
-    metrics: usize,
+/// Williams' tests, or those of the published matrices with their lost signs.
+fn williams_tests(
+    turns: &[Turn],
     threes: &[SharedCorrelations],
+    sides: Sides,
     edition: Edition,
 ) -> Result<Vec<Comparison>> {
-    let rules = match edition {
-        Edition::Corrected => WilliamsRules::Corrected,
-        Edition::Published => WilliamsRules::Published,
-    };
-    let matrix = williams_matrix(metrics, rules, |i, j| Ok(threes[pair_index(i, j)]))?;
+    if edition == Edition::Corrected {
+        return dependent_tests(turns, threes, sides, williams);
+    }
+    let matrix =
+        williams_matrix(
+            turns.len(),
+            WilliamsRules::Published,
+            |i, j| Ok(threes[pair_index(i, j)]),
+        )?;
     let one = |(i, j): (usize, usize)| {
         let n = threes[pair_index(i, j)].n;
         match (matrix.get(i, j), matrix.get(j, i)) {
-            (Some(test), None) => comparison(Some(Side::First), test, n),
-            (None, Some(test)) => comparison(Some(Side::Second), test, n),
-            (Some(test), Some(_)) => comparison(None, test, n),
+            (Some(test), None) => comparison(Some(Side::First), test, sides),
+            (None, Some(test)) => comparison(Some(Side::Second), test, sides),
+            (Some(test), Some(_)) => comparison(None, test, sides),
             (None, None) => Comparison { stronger: None, p_value: Err(Gap::EquallyStrong), n },
         }
     };
-    Ok(pairs(metrics).into_iter().map(one).collect())
+    Ok(pairs(turns.len()).into_iter().map(one).collect())
+}
+
+/// A test between two correlations that share a variable.
+type DependentCorrelations = fn(f64, f64, f64, usize) -> storymeter_stats::Result<DependentTest>;
+
+/// A test of correlations, each turned by the direction of its metric.
+fn dependent_tests(
+    turns: &[Turn],
+    threes: &[SharedCorrelations],
+    sides: Sides,
+    test: DependentCorrelations,
+) -> Result<Vec<Comparison>> {
+    let one = |((i, j), three): ((usize, usize), &SharedCorrelations)| -> Result<Comparison> {
+        let three = turned(three, turns[i], turns[j]);
+        if let Some(untested) = untested(&three) {
+            return Ok(untested);
+        }
+        let side = stronger(&three);
+        let (high, low) = match side {
+            Some(Side::Second) => (three.second, three.first),
+            _ => (three.first, three.second),
+        };
+        Ok(comparison(side, &test(high, low, three.between, three.n)?, sides))
+    };
+    pairs(turns.len()).into_iter().zip(threes).map(one).collect()
 }
 
 /// What a permutation test between two metrics (PERM-BOTH) needs beside their correlations.
@@ -383,38 +423,47 @@ struct Permutation<'a> {
 }
 
 impl Permutation<'_> {
-    /// Both metrics are turned so that they correlate positively with the ratings.
+    /// The scores of both metrics are turned by their directions.
     fn test(
         &self,
         (i, j): (usize, usize),
         three: &SharedCorrelations,
-        settings: &Settings,
+        turns: &[Turn],
+        (settings, sides): (&Settings, Sides),
     ) -> Result<Comparison> {
-        let Some(stronger) = stronger(three) else { return Ok(untested(three)) };
-        let turned = |metric: usize, correlation: f64| -> Vec<f64> {
-            (self.scores)(metric).iter().map(|v| v * correlation.signum()).collect()
+        let side = stronger(&turned(three, turns[i], turns[j]));
+        if let Some(untested) = untested(three) {
+            return Ok(untested);
+        }
+        let scores = |metric: usize, correlation: f64| -> Vec<f64> {
+            let sign = turns[metric].sign(correlation);
+            (self.scores)(metric).iter().map(|v| sign * v).collect()
         };
-        let (first, second) = (turned(i, three.first), turned(j, three.second));
-        let (own, other) = match stronger {
-            Side::First => (&first, &second),
-            Side::Second => (&second, &first),
+        let (first, second) = (scores(i, three.first), scores(j, three.second));
+        let (high, low) = match side {
+            Some(Side::Second) => (&second, &first),
+            _ => (&first, &second),
         };
         let table = |values| Matrix::new(values, self.systems, self.items);
         // Every pair has random streams of its own.
         let seed = settings.duels.seed.wrapping_add(pair_index(i, j) as u64);
         let test = permutation_test(
-            table(own)?,
-            table(other)?,
+            table(high)?,
+            table(low)?,
             table(self.ratings)?,
             self.design,
             settings.resamples,
             seed,
         )?;
-        let p_value = match test.p_greater.is_nan() {
-            true => Err(Gap::NoCorrelation),
-            false => Ok(PValue { raw: test.p_greater, corrected: test.p_greater }),
+        let p = match sides {
+            Sides::Two => test.p_value,
+            Sides::One => test.p_greater,
         };
-        Ok(Comparison { stronger: Some(stronger), p_value, n: three.n })
+        let p_value = match p.is_nan() {
+            true => Err(Gap::NoCorrelation),
+            false => Ok(PValue { raw: p, corrected: p }),
+        };
+        Ok(Comparison { stronger: side, p_value, n: three.n })
     }
 }
 
@@ -423,43 +472,39 @@ fn pairs(metrics: usize) -> Vec<(usize, usize)> {
     (1..metrics).flat_map(|later| (0..later).map(move |earlier| (earlier, later))).collect()
 }
 
-/// The metric with the stronger correlation, where there are enough observations and all three
-/// correlations.
-fn stronger(three: &SharedCorrelations) -> Option<Side> {
-    let (first, second) = (three.first.abs(), three.second.abs());
-    match three.n >= FEWEST && !three.between.is_nan() {
-        true if first > second => Some(Side::First),
-        true if second > first => Some(Side::Second),
-        _ => None,
+/// The three correlations after both metrics were turned by their directions.
+fn turned(three: &SharedCorrelations, first: Turn, second: Turn) -> SharedCorrelations {
+    three.turned(first.sign(three.first), second.sign(three.second))
+}
+
+/// The metric with the higher correlation, after both were turned.
+fn stronger(turned: &SharedCorrelations) -> Option<Side> {
+    match turned.first.partial_cmp(&turned.second)? {
+        Ordering::Greater => Some(Side::First),
+        Ordering::Less => Some(Side::Second),
+        Ordering::Equal => None,
     }
 }
 
-/// A pair for which [`stronger`] has no answer.
-fn untested(three: &SharedCorrelations) -> Comparison {
+/// A pair with too few observations, or without one of the three correlations.
+fn untested(three: &SharedCorrelations) -> Option<Comparison> {
+    let missing = [three.first, three.second, three.between].iter().any(|r| r.is_nan());
     let gap = match () {
         () if three.n < FEWEST => Gap::Fewer(FEWEST),
-        () if three.first.abs() == three.second.abs() => Gap::EquallyStrong,
-        () => Gap::NoCorrelation,
+        () if missing => Gap::NoCorrelation,
+        () => return None,
     };
-    Comparison { stronger: None, p_value: Err(gap), n: three.n }
+    Some(Comparison { stronger: None, p_value: Err(gap), n: three.n })
 }
 
-/// A test of correlations, with both metrics turned so that they correlate positively.
-fn by_strength(
-    three: &SharedCorrelations,
-    test: fn(f64, f64, f64, usize) -> storymeter_stats::Result<DependentTest>,
-) -> Result<Comparison> {
-    let Some(side) = stronger(three) else { return Ok(untested(three)) };
-    let between = three.first.signum() * three.second.signum() * three.between;
-    let (first, second) = (three.first.abs(), three.second.abs());
-    let found = test(first.max(second), first.min(second), between, three.n)?;
-    Ok(comparison(Some(side), &found, three.n))
-}
-
-fn comparison(stronger: Option<Side>, test: &DependentTest, n: usize) -> Comparison {
+fn comparison(stronger: Option<Side>, test: &DependentTest, sides: Sides) -> Comparison {
+    let p = match sides {
+        Sides::Two => test.p_two_sided,
+        Sides::One => test.p_value,
+    };
     let p_value = match test.undefined {
         Some(undefined) => Err(gap_of(undefined)),
-        None => Ok(PValue { raw: test.p_value, corrected: test.p_value }),
+        None => Ok(PValue { raw: p, corrected: p }),
     };
-    Comparison { stronger, p_value, n }
+    Comparison { stronger, p_value, n: test.n }
 }

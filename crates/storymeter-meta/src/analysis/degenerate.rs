@@ -77,7 +77,8 @@ fn inspect_column(grid: &Grid, at: usize, warnings: &mut Vec<Warning>) {
             warn(WarningKind::Underflow, message);
         }
         if column.direction == Direction::None {
-            let message = "it is not known whether more is better; comparisons assume it is";
+            let message = "it is not known whether more is better: it is ranked by the size of its \
+                           correlations, and judges between systems as if more were better";
             warn(WarningKind::Direction, message.into());
         }
     }

@@ -28,7 +28,7 @@ pub(crate) use quality::{Sample, biased_sets, spread};
 
 use crate::error::{Error, Result};
 use crate::grid::Grid;
-use crate::study::{Edition, Finding, IntervalMethod, Kind, Study, Test, Warning};
+use crate::study::{Edition, Finding, IntervalMethod, Kind, Sides, Study, Test, Turn, Warning};
 
 /// How metrics are compared, and how sure the numbers are.
 ///
@@ -42,6 +42,9 @@ use crate::study::{Edition, Finding, IntervalMethod, Kind, Study, Test, Warning}
 pub struct Settings {
     /// The test between two metrics.
     pub test: Test,
+    /// Whether tests between metrics and between systems are two-sided. The published analysis
+    /// always has one-sided tests.
+    pub sides: Sides,
     /// The coefficient that tests between metrics compare.
     pub coefficient: Coefficient,
     /// How the p-values of a matrix of tests are corrected for their number.
@@ -62,6 +65,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             test: Test::Williams,
+            sides: Sides::Two,
             coefficient: Coefficient::Pearson,
             correction: Correction::Holm,
             interval: IntervalMethod::Fisher,
@@ -92,6 +96,9 @@ impl Settings {
         if self.test != default.test {
             signature = signature.with("test", "t", self.test.name());
         }
+        if self.sides != default.sides {
+            signature = signature.with("sides", "sides", self.sides.name());
+        }
         if self.coefficient != default.coefficient {
             signature = signature.with("coefficient", "k", self.coefficient);
         }
@@ -108,6 +115,14 @@ impl Settings {
             signature = signature.with("resamples", "n", self.resamples);
         }
         signature.with_version()
+    }
+
+    /// The sides of the tests of an edition.
+    pub(crate) fn sides_of(&self, edition: Edition) -> Sides {
+        match edition {
+            Edition::Corrected => self.sides,
+            Edition::Published => Sides::One,
+        }
     }
 
     pub(crate) fn check(&self) -> Result<()> {
@@ -188,6 +203,11 @@ impl Analysis {
             progress,
             edition,
         })
+    }
+
+    /// How the correlations of a metric count in an edition.
+    pub fn turn(&self, column: usize, edition: Edition) -> Turn {
+        Turn::new(self.grid.columns()[column].direction, edition)
     }
 
     /// The key of a column.

@@ -1,9 +1,11 @@
 //! Which of two systems is better, according to people and according to each metric.
 //!
 //! HANNA section 5.3, after Koehn (2004) and Bhandari et al. (2020): for each pair of systems,
-//! items are drawn again with replacement, and a system that has the higher mean in at least 95% of
-//! the draws is called significantly better. One draw serves all columns, so that columns are
-//! compared on the same evidence.
+//! items are drawn again with replacement, and a system that has the higher mean in at least 97.5%
+//! of the draws is called significantly better. Nobody says beforehand which of the two that is, so
+//! that 5% of the errors are shared by both sides. The papers give them to one side, and ask for
+//! 95% of the draws. One draw serves all columns, so that columns are compared on the same
+//! evidence.
 
 use rand::RngExt;
 use rayon::prelude::*;
@@ -11,6 +13,7 @@ use storymeter_core::Direction;
 use storymeter_core::rng::StreamId;
 
 use crate::grid::Grid;
+use crate::study::Sides;
 
 /// Which system of a pair a column calls significantly better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -28,7 +31,8 @@ pub enum Verdict {
 pub struct DuelOptions {
     /// Draws per pair of systems.
     pub draws: usize,
-    /// The share of draws that a system must win.
+    /// The confidence of a verdict; [`DuelOptions::winning_share`] says how many draws a system
+    /// must win.
     pub confidence: f64,
     /// The seed. Each pair of systems has a random stream of its own.
     pub seed: u64,
@@ -41,16 +45,32 @@ impl Default for DuelOptions {
 }
 
 impl DuelOptions {
+    /// The share of the draws that a system must win to be called better than another.
+    ///
+    /// ```
+    /// use storymeter_meta::{DuelOptions, study::Sides};
+    /// assert_eq!(DuelOptions::default().winning_share(Sides::Two), 0.975);
+    /// assert_eq!(DuelOptions::default().winning_share(Sides::One), 0.95);
+    /// ```
+    pub fn winning_share(&self, sides: Sides) -> f64 {
+        match sides {
+            Sides::Two => (1.0 + self.confidence) / 2.0,
+            Sides::One => self.confidence,
+        }
+    }
+
     /// The fewest shared items on which one system can be called better than another.
     ///
     /// With fewer, a system that is better on every single item would still be so by chance more
-    /// often than the confidence allows: with four items in one of 16 cases.
+    /// often than the confidence allows: with five items one of the two is, in one of 16 cases.
     ///
     /// ```
-    /// assert_eq!(storymeter_meta::DuelOptions::default().fewest_items(), 5);
+    /// use storymeter_meta::{DuelOptions, study::Sides};
+    /// assert_eq!(DuelOptions::default().fewest_items(Sides::Two), 6);
+    /// assert_eq!(DuelOptions::default().fewest_items(Sides::One), 5);
     /// ```
-    pub fn fewest_items(&self) -> usize {
-        let chance = (1.0 - self.confidence).max(f64::MIN_POSITIVE);
+    pub fn fewest_items(&self, sides: Sides) -> usize {
+        let chance = (1.0 - self.winning_share(sides)).max(f64::MIN_POSITIVE);
         (-chance.log2()).ceil().max(1.0) as usize
     }
 }
@@ -70,10 +90,11 @@ pub struct Duel {
 }
 
 impl Duel {
-    /// What a column says. `reversed` means that lower values are better.
-    pub fn verdict(&self, column: usize, reversed: bool, confidence: f64) -> Verdict {
+    /// What a column says, if the better system must win this share of the draws. `reversed` means
+    /// that lower values are better.
+    pub fn verdict(&self, column: usize, reversed: bool, share: f64) -> Verdict {
         let (earlier, later) = self.wins[column];
-        let needed = confidence * self.draws as f64;
+        let needed = share * self.draws as f64;
         match (later as f64 >= needed, earlier as f64 >= needed, reversed) {
             (true, _, false) | (_, true, true) => Verdict::Later,
             (_, true, false) | (true, _, true) => Verdict::Earlier,
@@ -159,13 +180,13 @@ pub fn verdicts(
     duels: &[Duel],
     column: usize,
     directed: bool,
-    confidence: f64,
+    share: f64,
     fewest: usize,
 ) -> Vec<Option<Verdict>> {
     let reversed = directed && grid.columns()[column].direction == Direction::Lower;
     let verdict = |duel: &Duel| {
         let enough = duel.shared[column] >= fewest;
-        enough.then(|| duel.verdict(column, reversed, confidence))
+        enough.then(|| duel.verdict(column, reversed, share))
     };
     duels.iter().map(verdict).collect()
 }
@@ -196,7 +217,7 @@ mod tests {
         let duels = duels(&grid, options);
         assert_eq!(duels.iter().map(|d| d.systems).collect::<Vec<_>>(), [(0, 1), (0, 2), (1, 2)]);
         let say = |column, directed| {
-            verdicts(&grid, &duels, column, directed, options.confidence, options.fewest_items())
+            verdicts(&grid, &duels, column, directed, 0.975, options.fewest_items(Sides::Two))
         };
         let (later, earlier, undecided) =
             (Some(Verdict::Later), Some(Verdict::Earlier), Some(Verdict::Undecided));
@@ -212,7 +233,8 @@ mod tests {
         let duels = duels(&grid, options);
         for column in [2, 3] {
             assert_eq!(duels[0].shared[column], 0);
-            let say = verdicts(&grid, &duels, column, true, 0.95, options.fewest_items());
+            let say =
+                verdicts(&grid, &duels, column, true, 0.975, options.fewest_items(Sides::Two));
             assert_eq!(say, [None; 3]);
         }
     }

@@ -17,7 +17,8 @@ pub(crate) struct Ballots {
     voters: Vec<(Level, Coefficient, usize)>,
 }
 
-/// The metrics that every voter has a number for, and their strengths, one row per metric.
+/// The metrics that every voter has a number for, and their correlations, turned by the direction of
+/// each metric, one row per metric.
 struct Candidates {
     metrics: Vec<usize>,
     strengths: Vec<f64>,
@@ -69,13 +70,15 @@ impl Analysis {
         &self,
         correlations: &Correlations,
         ballot: &Ballots,
-        ties: BordaTies,
+        edition: Edition,
     ) -> Candidates {
         let votes = |metric: usize| -> Vec<f64> {
+            let turn = self.turn(metric, edition);
             let one = |&(level, coefficient, criterion): &(Level, Coefficient, usize)| {
-                let strength = correlations.number(level, coefficient, metric, criterion).abs();
+                let strength =
+                    turn.apply(correlations.number(level, coefficient, metric, criterion));
                 // A metric and its mirror image are equally strong; their last bits need not be.
-                if ties == BordaTies::MidRank { settle(strength) } else { strength }
+                if edition == Edition::Corrected { settle(strength) } else { strength }
             };
             ballot.voters.iter().map(one).collect()
         };
@@ -85,21 +88,14 @@ impl Analysis {
         Candidates { metrics, strengths, voters: ballot.voters.len() }
     }
 
-    fn ties(&self) -> BordaTies {
-        match self.edition {
-            Edition::Corrected => BordaTies::MidRank,
-            Edition::Published => BordaTies::Numpy123,
-        }
-    }
-
     /// The metrics ranked over the correlations of a ballot.
     pub fn ranking(&self, ballot: &Ballots, method: RankMethod) -> Result<Ranking> {
-        let candidates = self.candidates(&self.correlations, ballot, self.ties());
+        let candidates = self.candidates(&self.correlations, ballot, self.edition);
         let matrix = candidates.matrix()?;
         let mut exact = None;
         let order: Vec<(usize, Option<f64>)> = match method {
             RankMethod::Borda => {
-                let count = borda(matrix, self.ties())?;
+                let count = borda(matrix, ties(self.edition))?;
                 count.order.iter().map(|&at| (at, Some(count.scores[at]))).collect()
             }
             RankMethod::MeanRank => {
@@ -133,8 +129,8 @@ impl Analysis {
         })
     }
 
-    /// Where the published order of ties, among system means as numpy sums them, gives another top
-    /// five than shared ranks among means that tie when they are equal.
+    /// Where the published ranking, which ignores directions and orders ties as numpy sums them,
+    /// gives another top five than the corrected one.
     pub fn borda_differences(
         &self,
         ballots: &[Ballots],
@@ -143,14 +139,14 @@ impl Analysis {
         let with = |noise| self.correlations.with_means(&SystemMeans::of(&self.grid, noise));
         let (kept, removed) = (with(Noise::Kept)?, with(Noise::Removed)?);
         for ballot in ballots {
-            let top = |correlations, ties| -> Result<String> {
-                let candidates = self.candidates(correlations, ballot, ties);
-                let count = borda(candidates.matrix()?, ties)?;
+            let top = |correlations, edition| -> Result<String> {
+                let candidates = self.candidates(correlations, ballot, edition);
+                let count = borda(candidates.matrix()?, ties(edition))?;
                 let name = |&at: &usize| self.key(candidates.metrics[at]).to_string();
                 Ok(count.order.iter().take(5).map(name).collect::<Vec<_>>().join("; "))
             };
-            let published = top(&kept, BordaTies::Numpy123)?;
-            let corrected = top(&removed, BordaTies::MidRank)?;
+            let published = top(&kept, Edition::Published)?;
+            let corrected = top(&removed, Edition::Corrected)?;
             if published != corrected {
                 differences.push(Difference {
                     kind: DifferenceKind::Borda,
@@ -163,8 +159,8 @@ impl Analysis {
         Ok(())
     }
 
-    /// The metrics by the strength of their correlations, for every level, criterion and
-    /// coefficient.
+    /// The metrics by their correlations, turned by their directions, for every level, criterion
+    /// and coefficient.
     pub fn leaders(&self, levels: &[Level]) -> Vec<Leaders> {
         let mut all = Vec::new();
         for &level in levels {
@@ -180,7 +176,7 @@ impl Analysis {
     fn leaders_of(&self, level: Level, criterion: usize, coefficient: Coefficient) -> Leaders {
         let strength = |&metric: &usize| {
             let found = self.correlations.get(level, coefficient, metric, criterion);
-            Some((metric, found.value.ok()?.value.abs()))
+            Some((metric, self.turn(metric, self.edition).apply(found.value.ok()?.value)))
         };
         let found: Vec<(usize, f64)> = self.metrics.iter().filter_map(strength).collect();
         let strengths: Vec<f64> = found.iter().map(|(_, strength)| *strength).collect();
@@ -199,5 +195,13 @@ impl Analysis {
             coefficient,
             order: order.into_iter().map(leader).collect(),
         }
+    }
+}
+
+/// What equal correlations give to the metrics that have them.
+fn ties(edition: Edition) -> BordaTies {
+    match edition {
+        Edition::Corrected => BordaTies::MidRank,
+        Edition::Published => BordaTies::Numpy123,
     }
 }

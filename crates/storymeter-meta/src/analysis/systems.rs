@@ -50,7 +50,8 @@ impl Analysis {
         order
     }
 
-    /// |Spearman| at system level among the k best systems, for each k.
+    /// Spearman at system level among the k best systems, for each k, turned by the direction of the
+    /// metric.
     fn among_best(
         &self,
         criterion: usize,
@@ -58,13 +59,14 @@ impl Analysis {
         edition: Edition,
     ) -> Result<Vec<Outcome<f64>>> {
         let order = self.best_systems(criterion, edition);
+        let turn = self.turn(metric, edition);
         (FEWEST_SYSTEMS..=order.len())
             .map(|k| {
                 let pick = |column: usize| -> Vec<f64> {
                     order[..k].iter().map(|&s| self.means.means[column][s]).collect()
                 };
                 let found = associate(Coefficient::Spearman, &pick(criterion), &pick(metric))?;
-                Ok(found.value.map(|estimate| estimate.value.abs()))
+                Ok(found.value.map(|estimate| turn.apply(estimate.value)))
             })
             .collect()
     }
@@ -107,7 +109,8 @@ impl Analysis {
         }
     }
 
-    /// Where rounding the system means first changes who is among the best.
+    /// Where rounding the system means first, and ignoring directions, changes a correlation among
+    /// the best.
     pub fn top_systems_differences(
         &self,
         metrics: &[usize],

@@ -27,14 +27,16 @@ pub(crate) use output::interval_cells;
 
 use std::path::{Path, PathBuf};
 
-use storymeter_core::{Catalogue, Error as CoreError, Key, Progress, Role, ScoreTable, Signature};
+use storymeter_core::{
+    Catalogue, Direction, Error as CoreError, Key, Progress, Role, ScoreTable, Signature,
+};
 use storymeter_stats::{Coefficient, Correction};
 
 use crate::analysis::{Settings, agreement_of, associate, compare_columns, with_interval};
 use crate::error::{Error, Result};
 use crate::grid::{check_numbers, find_metric};
 use crate::level::Level;
-use crate::study::{Agreement, Comparison, IntervalMethod, Side, Test};
+use crate::study::{Agreement, Comparison, Edition, IntervalMethod, Side, Sides, Test, Turn};
 
 /// A file of scores, and which of its metrics to take.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,6 +57,8 @@ pub struct Numbers {
     pub name: String,
     /// The column that they come from, where they are of a score table.
     pub metric: Option<Key>,
+    /// Whether more is better. Where that is not known, the size of a correlation counts in tests.
+    pub direction: Direction,
     /// The scores; `None` where one is absent.
     pub scores: Vec<Option<f64>>,
 }
@@ -84,6 +88,8 @@ pub struct Correlated {
     pub tests: Vec<PairTest>,
     /// Which test was used.
     pub test: Test,
+    /// Whether its p-values are two-sided.
+    pub sides: Sides,
     /// How p-values of tests are corrected for their number, coefficient by coefficient.
     pub correction: Correction,
     /// How intervals were computed.
@@ -99,6 +105,8 @@ pub struct Row {
     pub name: String,
     /// The column of the score file, where it is one.
     pub metric: Option<Key>,
+    /// How its correlations count beside those of other sources.
+    pub turn: Turn,
     /// Pearson, Spearman and Kendall.
     pub agreements: Vec<Agreement>,
     /// The number of stories with a human score and without a score.
@@ -118,12 +126,12 @@ pub struct PairTest {
     pub second: String,
     /// The coefficient that is compared.
     pub coefficient: Coefficient,
-    /// The test; its p-value is one-sided.
+    /// The test, on correlations that are turned by the direction of each source.
     pub comparison: Comparison,
 }
 
 impl PairTest {
-    /// The name of the source with the stronger correlation, where one is stronger.
+    /// The name of the source with the higher correlation, where one is higher.
     pub fn stronger(&self) -> Option<&str> {
         self.comparison.stronger.map(|side| match side {
             Side::First => self.first.as_str(),
@@ -146,13 +154,14 @@ impl Judgments {
     /// Takes judgments that are in memory; `None` where nobody rated the story.
     ///
     /// ```
-    /// use storymeter_core::Progress;
+    /// use storymeter_core::{Direction, Progress};
     /// use storymeter_meta::Settings;
     /// use storymeter_meta::correlate::{Judgments, Numbers, correlate_numbers};
     ///
     /// let human = Judgments::given("fun", [Some(1.0), Some(3.0), None, Some(2.0), Some(5.0)]);
     /// let scores = vec![Some(0.2), Some(0.5), Some(0.9), None, Some(0.7)];
-    /// let scores = Numbers { name: "mine".into(), metric: None, scores };
+    /// let direction = Direction::Higher;
+    /// let scores = Numbers { name: "mine".into(), metric: None, direction, scores };
     /// let unseen = Progress::unwatched();
     /// let result = correlate_numbers(&human, &[scores], &Settings::default(), &unseen)?;
     /// let row = &result.rows[0];
@@ -212,6 +221,13 @@ struct Joined {
     scores: Vec<f64>,
     without_human: usize,
     metric: Option<Key>,
+    direction: Direction,
+}
+
+impl Joined {
+    fn turn(&self) -> Turn {
+        Turn::new(self.direction, Edition::Corrected)
+    }
 }
 
 /// Correlates every source with the judgments, and tests every two sources against each other.
@@ -261,6 +277,7 @@ pub fn correlate_numbers(
             without_human: judgments.missing_for(&scores),
             scores,
             metric: numbers.metric.clone(),
+            direction: numbers.direction,
         })
     };
     let joined = scores.iter().map(join).collect::<Result<Vec<_>>>()?;
@@ -296,12 +313,14 @@ impl Judgments {
         };
         let rows = joined.iter().map(row).collect::<Result<_>>()?;
         let columns: Vec<&[f64]> = joined.iter().map(|one| one.scores.as_slice()).collect();
+        let turns: Vec<Turn> = joined.iter().map(Joined::turn).collect();
         let mut tests = Vec::new();
         for coefficient in Coefficient::ALL {
             let settings = Settings { coefficient, ..*settings };
-            let mut comparisons = compare_columns(&self.values, &columns, &settings, progress)
-                .map_err(|error| error.in_file(self.file()))?
-                .into_iter();
+            let mut comparisons =
+                compare_columns(&self.values, &columns, &turns, &settings, progress)
+                    .map_err(|error| error.in_file(self.file()))?
+                    .into_iter();
             for later in 1..joined.len() {
                 for earlier in 0..later {
                     let Some(comparison) = comparisons.next() else { break };
@@ -317,6 +336,7 @@ impl Judgments {
             rows,
             tests,
             test: settings.test,
+            sides: settings.sides,
             correction: settings.correction,
             interval: settings.interval,
             confidence: settings.confidence,
@@ -346,6 +366,7 @@ impl Judgments {
         Ok(Row {
             name: joined.name.clone(),
             metric: joined.metric.clone(),
+            turn: joined.turn(),
             without_score: joined.scores.iter().zip(&self.values).filter(missing).count(),
             without_human: joined.without_human,
             signature: signature.with("n", "n", agreements[0].n).with_version(),
@@ -362,6 +383,7 @@ impl Judgments {
                 without_human: self.missing_for(&values),
                 scores: values,
                 metric: None,
+                direction: Direction::None,
             }),
             input::Scores::Numbers(values) => Err(Error::UnequalLengths {
                 file: source.file.clone(),
@@ -389,9 +411,10 @@ impl Judgments {
             let (file, other) = (source.file.clone(), self.file.clone());
             return Err(Error::NothingShared { file, other });
         }
-        let metric = Some(table.columns()[column].key.clone());
+        let (metric, direction) =
+            (Some(table.columns()[column].key.clone()), table.columns()[column].direction);
         let (name, file) = (source.name.clone(), Some(source.file.clone()));
-        Ok(Joined { name, file, scores, without_human: strangers, metric })
+        Ok(Joined { name, file, scores, without_human: strangers, metric, direction })
     }
 }
 

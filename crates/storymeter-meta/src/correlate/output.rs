@@ -6,7 +6,7 @@ use storymeter_stats::Coefficient;
 
 use super::{Correlated, Row};
 use crate::outcome::Gap;
-use crate::study::Agreement;
+use crate::study::{Agreement, Sides, Turn};
 use crate::view::{Cell, Form, Sheet, Subject, test_title};
 
 /// The column of the sheet of correlations in which the coefficients begin.
@@ -39,6 +39,7 @@ impl Correlated {
                 "second": test.second,
                 "coefficient": test.coefficient.name(),
                 "test": self.test.name(),
+                "sides": self.sides,
                 "n": test.comparison.n,
                 "stronger": test.stronger(),
                 "p": p.ok().map(|p| p.raw),
@@ -101,7 +102,7 @@ impl Correlated {
             cells.extend(row.agreements.iter().map(p_cell));
             sheet.push(cells);
             for (at, agreement) in row.agreements.iter().enumerate() {
-                if self.is_strongest(at, agreement) {
+                if self.is_highest(at, row.turn, agreement) {
                     sheet.mark(FIRST_COEFFICIENT + at, true, "");
                 }
             }
@@ -112,11 +113,19 @@ impl Correlated {
         sheet
     }
 
-    /// Whether no other source agrees more strongly by the same coefficient.
-    fn is_strongest(&self, coefficient: usize, agreement: &Agreement) -> bool {
-        let others = self.rows.iter().filter_map(|row| row.agreements[coefficient].strength());
-        let strongest = others.fold(0.0, f64::max);
-        self.rows.len() > 1 && agreement.strength() == Some(strongest)
+    /// Whether no other source agrees better by the same coefficient.
+    fn is_highest(&self, coefficient: usize, turn: Turn, agreement: &Agreement) -> bool {
+        let counted = |turn: Turn, one: &Agreement| Some(turn.apply(one.value.ok()?.value));
+        let all =
+            self.rows.iter().filter_map(|row| counted(row.turn, &row.agreements[coefficient]));
+        let highest = all.fold(f64::NEG_INFINITY, f64::max);
+        self.rows.len() > 1 && counted(turn, agreement) == Some(highest)
+    }
+
+    /// The sources of which it is not known whether more is better.
+    fn undirected(&self) -> Vec<&str> {
+        let is_undirected = |row: &&Row| row.turn == Turn::Absolute;
+        self.rows.iter().filter(is_undirected).map(|row| row.name.as_str()).collect()
     }
 
     fn intervals(&self) -> Sheet {
@@ -142,11 +151,23 @@ impl Correlated {
             .columns(["first", "second", "coefficient", "n", "stronger"], 0)
             .columns(["p", "p corrected"], 4)
             .note(format!(
-                "{}, one-sided: the probability that the stronger one is stronger by chance; \
-                 corrected after {} for the tests of the same coefficient",
+                "{}, {}; corrected after {} for the tests of the same coefficient",
                 test_title(self.test),
+                match self.sides {
+                    Sides::Two => "two-sided: the probability of such a difference by chance",
+                    Sides::One => {
+                        "one-sided: the probability that the stronger one is stronger by chance"
+                    }
+                },
                 self.correction.name()
             ));
+        let undirected = self.undirected();
+        if !undirected.is_empty() {
+            sheet = sheet.note(format!(
+                "it is not known whether more is better, so that the size of r counts: {}",
+                undirected.join(", ")
+            ));
+        }
         for test in &self.tests {
             let p = test.comparison.p_value;
             sheet.push(vec![

@@ -7,7 +7,7 @@ use storymeter_stats::Coefficient;
 use crate::Level;
 use crate::outcome::{Outcome, written};
 
-/// How strongly one metric agrees with one criterion.
+/// How well one metric agrees with one criterion.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Agreement {
     /// The metric.
@@ -18,20 +18,14 @@ pub struct Agreement {
     pub level: Level,
     /// Pearson, Spearman or Kendall.
     pub coefficient: Coefficient,
-    /// The signed coefficient, or the reason why there is none.
+    /// The signed coefficient, or the reason why there is none. It is that of the scores as they
+    /// are; [`Study::directed`](super::Study::directed) turns it by the direction of the metric.
     #[serde(with = "written")]
     pub value: Outcome<Estimate>,
     /// The number of values that were used: items, systems or stories, by level.
     pub n: usize,
     /// The number that were left out because a value is missing or a coefficient is undefined.
     pub left_out: usize,
-}
-
-impl Agreement {
-    /// The absolute value of the coefficient, where there is one.
-    pub fn strength(&self) -> Option<f64> {
-        self.value.as_ref().ok().map(|estimate| estimate.value.abs())
-    }
 }
 
 /// A coefficient with what is known about its uncertainty.

@@ -11,15 +11,15 @@ use crate::outcome::{Gap, Outcome, written};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Test {
-    /// Williams (1959), one-sided, as in HANNA.
+    /// Williams (1959), as in HANNA.
     #[default]
     Williams,
-    /// Steiger's Z (1980), one-sided.
+    /// Steiger's Z (1980).
     Steiger,
-    /// Meng, Rosenthal and Rubin (1992), one-sided.
+    /// Meng, Rosenthal and Rubin (1992).
     Meng,
-    /// PERM-BOTH of Deutsch, Dror and Roth (2021), one-sided: single scores are exchanged between
-    /// the two metrics at random.
+    /// PERM-BOTH of Deutsch, Dror and Roth (2021): single scores are exchanged between the two
+    /// metrics at random.
     Permutation,
 }
 
@@ -35,7 +35,36 @@ impl Test {
     }
 }
 
+/// Whether a test looks at differences in both directions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Sides {
+    /// Both: which of two is better is not known before the data are seen.
+    #[default]
+    Two,
+    /// One: whether the better one is better by chance, as in the papers. The side is chosen after
+    /// looking at the data, so that such p-values are half as large as they should be.
+    One,
+}
+
+impl Sides {
+    /// `two-sided` or `one-sided`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Two => "two-sided",
+            Self::One => "one-sided",
+        }
+    }
+
+    /// A study from before tests had two sides does not name them.
+    fn unnamed() -> Self {
+        Self::One
+    }
+}
+
 /// Tests between all pairs of metrics for one criterion at one level.
+///
+/// The correlations are turned by the direction of each metric (see [`Turn`](super::Turn)).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TestMatrix {
     /// Which test.
@@ -48,6 +77,9 @@ pub struct TestMatrix {
     pub coefficient: Coefficient,
     /// How the p-values of this matrix are corrected for their number.
     pub correction: Correction,
+    /// Whether the p-values are two-sided.
+    #[serde(default = "Sides::unnamed")]
+    pub sides: Sides,
     /// The metrics.
     pub metrics: Vec<Key>,
     /// The pairs `(0, 1), (0, 2), (1, 2), (0, 3), ...`; [`TestMatrix::get`] finds one.
@@ -55,18 +87,19 @@ pub struct TestMatrix {
 }
 
 impl TestMatrix {
-    /// The test that metric `row` is stronger than metric `column`, by their positions.
+    /// The test of metric `row`, which is the stronger one, against metric `column`, by their
+    /// positions.
     ///
-    /// `None` where the row is not the stronger metric: on the diagonal, in the mirrored cell, and
-    /// where both are equally strong. A pair that could not be tested is given in both cells.
+    /// `None` where the row is the weaker metric, and on the diagonal. A pair of which neither is
+    /// stronger, or that could not be tested, is given in both cells.
     pub fn get(&self, row: usize, column: usize) -> Option<&Comparison> {
         if row == column {
             return None;
         }
         let pair = &self.pairs[pair_index(row.min(column), row.max(column))];
         let side = if row < column { Side::First } else { Side::Second };
-        let untested = pair.stronger.is_none() && pair.p_value != Err(Gap::EquallyStrong);
-        (pair.stronger == Some(side) || untested).then_some(pair)
+        let neither = pair.stronger.is_none() && pair.p_value != Err(Gap::EquallyStrong);
+        (pair.stronger == Some(side) || neither).then_some(pair)
     }
 
     /// The position of a metric.
@@ -93,10 +126,10 @@ pub enum Side {
 /// A test between two metrics.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
-    /// Which metric has the stronger correlation; `None` where both are equally strong or one has
-    /// no correlation.
+    /// Which metric has the higher correlation, after both were turned by their directions; `None`
+    /// where both are equally strong or one has no correlation.
     pub stronger: Option<Side>,
-    /// The one-sided p-value that it is stronger by chance, or the reason why there is none.
+    /// The p-value of the difference, or the reason why there is none.
     #[serde(with = "written")]
     pub p_value: Outcome<PValue>,
     /// The number of observations that have a rating and both scores: items, systems or stories.
@@ -119,7 +152,8 @@ pub struct Pairwise {
     pub pairs: usize,
     /// Draws per pair of systems.
     pub draws: usize,
-    /// The share of draws that a system must win.
+    /// The share of draws that a system must win: 0.975 at 95% confidence where the verdict is
+    /// two-sided.
     pub confidence: f64,
     /// The seed of the draws.
     pub seed: u64,
@@ -181,7 +215,7 @@ pub struct TopSystemsRow {
     pub criterion: Key,
     /// The metric.
     pub metric: Key,
-    /// The absolute correlation for each k.
+    /// The correlation for each k, turned by the direction of the metric.
     #[serde(with = "written::list")]
     pub strength: Vec<Outcome<f64>>,
 }
@@ -211,10 +245,10 @@ pub enum DifferenceKind {
     SystemMeans,
     /// The direction of a metric was ignored.
     Pairwise,
-    /// Signs were lost, and impossible triples were tested.
+    /// Signs were lost, impossible triples were tested, and tests had one side.
     Williams(Level),
-    /// Equal correlations were ranked in arbitrary order.
+    /// Equal correlations were ranked in arbitrary order, and directions were ignored.
     Borda,
-    /// Means were rounded before the best systems were chosen.
+    /// Means were rounded before the best systems were chosen, and directions were ignored.
     TopSystems,
 }

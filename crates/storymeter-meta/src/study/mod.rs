@@ -13,6 +13,7 @@ mod misjudged;
 mod ranking;
 mod ratings;
 mod robustness;
+mod turn;
 mod warning;
 
 use serde::{Deserialize, Serialize};
@@ -26,7 +27,7 @@ pub use agreement::{
 pub(crate) use comparison::pair_index;
 pub use comparison::{
     Comparison, Difference, DifferenceKind, PValue, PairAccuracy, Pairwise, PairwiseRow, Side,
-    Test, TestMatrix, TopSystems, TopSystemsRow,
+    Sides, Test, TestMatrix, TopSystems, TopSystemsRow,
 };
 pub use errors::{
     Edits, EditsRow, ErrorCorrelation, ErrorShare, ErrorTypeShares, ErrorTypesRow, ErrorTypesTable,
@@ -38,6 +39,7 @@ pub use ratings::{
     SystemAverage, SystemAverages,
 };
 pub use robustness::{BiasedSet, BiasedSets, Drift, DriftRow, Spread};
+pub use turn::Turn;
 pub use warning::{Warning, WarningKind};
 
 use crate::Level;

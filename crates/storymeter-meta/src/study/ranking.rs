@@ -6,7 +6,7 @@ use storymeter_stats::Coefficient;
 
 use crate::Level;
 
-/// The metrics with the strongest correlations with one criterion, best first.
+/// The metrics with the highest correlations with one criterion, best first.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Leaders {
     /// What one observation is.
@@ -15,16 +15,16 @@ pub struct Leaders {
     pub criterion: Key,
     /// Pearson, Spearman or Kendall.
     pub coefficient: Coefficient,
-    /// All metrics that have a correlation, in order of strength.
+    /// All metrics that have a correlation. Those that run against their direction come last.
     pub order: Vec<Leader>,
 }
 
-/// One metric and the strength of its correlation.
+/// One metric and its correlation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Leader {
     /// The metric.
     pub metric: Key,
-    /// The absolute correlation.
+    /// The correlation, turned by the direction of the metric (see [`Turn`](super::Turn)).
     pub strength: f64,
 }
 
@@ -67,7 +67,7 @@ pub enum RankMethod {
     Kemeny,
 }
 
-/// Metrics ranked by how strongly they correlate, over many correlations.
+/// Metrics ranked by their correlations, which are turned by the direction of each metric.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Ranking {
     /// How votes were combined.

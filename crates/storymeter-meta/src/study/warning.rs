@@ -21,6 +21,8 @@ pub enum WarningKind {
     Underflow,
     /// A metric of which it is not known whether more is better.
     Direction,
+    /// A metric that runs against its direction: it is better where people find stories worse.
+    Backwards,
     /// A metric that repeats another one.
     Duplicate,
     /// Ratings and mean ratings that do not belong together.
@@ -47,6 +49,7 @@ impl WarningKind {
             Self::Constant => "constant",
             Self::Underflow => "underflow",
             Self::Direction => "direction",
+            Self::Backwards => "backwards",
             Self::Duplicate => "duplicate",
             Self::Mismatch => "mismatch",
             Self::Absent => "absent",

@@ -98,7 +98,7 @@ fn analyse_table(table: &ScoreTable, options: &Options) -> Result<Study> {
         findings.push(Finding::Drift(extras::drift(drifted, &grid)?));
     }
     let signature = signature(&analysis, &ratings);
-    Ok(analysis.study(Kind::Table, signature, warnings, findings))
+    Ok(analysis.study(Kind::Table, signature, warnings, findings).with_backwards_warned())
 }
 
 /// Everything that concerns metrics and systems.

@@ -27,7 +27,7 @@ use crate::ratings::{RatedStory, Raters, RatingTable};
 use crate::scale::Scale;
 use crate::study::{
     Agreement, Between, BiasedSets, Drift, DriftRow, Edition, Finding, HumanScores, Kind, Study,
-    TestMatrix, Warning, WarningKind,
+    TestMatrix, Turn, Warning, WarningKind,
 };
 use crate::table::three;
 
@@ -145,7 +145,7 @@ fn analyse_folder(folder: &Path, options: &Options) -> Result<Study> {
         .with("metrics", "m", set.metrics.len());
     let draws = options.settings.draws;
     let turned = set.metrics.iter().filter(|s| s.direction == Direction::Lower);
-    Ok(Study {
+    let study = Study {
         kind: Kind::Union,
         edition: Edition::Corrected,
         signature: options.settings.sign(signature, draws.seed, draws.draws),
@@ -155,7 +155,8 @@ fn analyse_folder(folder: &Path, options: &Options) -> Result<Study> {
         systems: vec![set.name.clone()],
         items: set.len(),
         findings,
-    })
+    };
+    Ok(study.with_backwards_warned())
 }
 
 /// The criterion and the metrics, as the scores are after they were turned.
@@ -167,15 +168,19 @@ fn columns(set: &RatedSet) -> Vec<Column> {
     let mut human = Column::criterion(CRITERION);
     count(&mut human, set.human.iter().filter(|v| !v.is_nan()).count());
     let metric = |scores: &Scores| {
-        let direction = match scores.direction {
-            Direction::None => Direction::None,
-            Direction::Higher | Direction::Lower => Direction::Higher,
-        };
-        let mut column = Column::metric(scores.metric.clone(), direction);
+        let mut column = Column::metric(scores.metric.clone(), turned(scores.direction));
         count(&mut column, scores.values.iter().filter(|v| !v.is_nan()).count());
         column
     };
     std::iter::once(human).chain(set.metrics.iter().map(metric)).collect()
+}
+
+/// The direction of scores that were turned so that more is better, where the direction is known.
+fn turned(direction: Direction) -> Direction {
+    match direction {
+        Direction::None => Direction::None,
+        Direction::Higher | Direction::Lower => Direction::Higher,
+    }
 }
 
 /// Table 5: every metric against the mean human score, and the metrics against each other.
@@ -221,16 +226,18 @@ fn tests(
     progress: &Progress,
 ) -> Result<TestMatrix> {
     let columns: Vec<&[f64]> = set.metrics.iter().map(|s| s.values.as_slice()).collect();
-    let (test, coefficient, correction) =
-        (settings.test, settings.coefficient, settings.correction);
+    let turn = |scores: &Scores| Turn::new(turned(scores.direction), Edition::Corrected);
+    let turns: Vec<Turn> = set.metrics.iter().map(turn).collect();
+    let Settings { test, sides, coefficient, correction, .. } = *settings;
     Ok(TestMatrix {
         test,
         criterion: criterion.clone(),
         level: Level::Pooled,
         coefficient,
         correction,
+        sides,
         metrics: keys.to_vec(),
-        pairs: compare_columns(&set.human, &columns, settings, progress)?,
+        pairs: compare_columns(&set.human, &columns, &turns, settings, progress)?,
     })
 }
 
@@ -324,7 +331,8 @@ fn metric_warnings(set: &RatedSet) -> Vec<Warning> {
             warn(WarningKind::Constant, message);
         }
         if *direction == Direction::None {
-            let message = "it is not known whether more is better; it is taken to be";
+            let message = "it is not known whether more is better: tests compare the size of its \
+                           correlations, and all else takes more to be better";
             warn(WarningKind::Direction, message.into());
         }
         if let Some(other) = set.metrics[..at].iter().find(|other| other.values == *values) {

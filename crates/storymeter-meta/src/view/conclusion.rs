@@ -91,14 +91,38 @@ impl Contest<'_> {
         self.found.pair(better, worse).filter(|pair| pair.verdict() == Some((better, worse)))
     }
 
+    /// Whether two systems were tested against each other. Where they were not, nothing is claimed.
+    fn is_tested(&self, one: &str, other: &str) -> bool {
+        self.found.pair(one, other).is_some_and(|pair| pair.found.is_ok())
+    }
+
+    /// The systems that were tested against this one, and those that were not.
+    fn tested<'a>(
+        &self,
+        name: &str,
+        others: Vec<&'a RankedSystem>,
+    ) -> (Vec<&'a RankedSystem>, Vec<&'a RankedSystem>) {
+        others.into_iter().partition(|one| self.is_tested(name, &one.name))
+    }
+
     /// The sentence about these systems, best first, without the full stop.
     fn sentence(&self, systems: &[&RankedSystem]) -> String {
         let [top, others @ ..] = systems else { return String::new() };
         let (below, level): (Vec<&RankedSystem>, Vec<&RankedSystem>) =
             others.iter().copied().partition(|one| self.win(&top.name, &one.name).is_some());
+        let (level, untested) = self.tested(&top.name, level);
         let name = short(&top.name);
+        let without_test = match untested.is_empty() {
+            true => String::new(),
+            false => format!("; {} could not be compared with {name}", names(&untested)),
+        };
         match (below.len(), level.len()) {
             (0, _) => self.no_winner(systems),
+            (_, 0) if !untested.is_empty() => {
+                let p = self.claimed(&top.name, &below);
+                let than = format!("{} by {}", names(&below), self.key);
+                format!("{name} {} {than} ({p}){without_test}", self.beats(false))
+            }
             (_, 0) => {
                 let than = match others {
                     [one] => short(&one.name),
@@ -117,7 +141,7 @@ impl Contest<'_> {
                     [*top].into_iter().chain(level.iter().copied()).collect();
                 let p = self.claimed(&top.name, &below);
                 format!(
-                    "{} lead by {} and cannot be told apart{}; {name} {} {} ({p})",
+                    "{} lead by {} and cannot be told apart{}; {name} {} {} ({p}){without_test}",
                     names(&leading),
                     self.key,
                     self.stories(&leading),
@@ -135,13 +159,16 @@ impl Contest<'_> {
             .enumerate()
             .flat_map(|(at, one)| others[at + 1..].iter().map(move |other| (one, other)))
             .filter_map(|(one, other)| self.found.pair(&one.name, &other.name))
+            .filter(|pair| pair.found.is_ok())
             .collect();
         let told_apart = pairs.iter().filter(|pair| pair.is_significant()).count();
         let all = if others.len() == 2 { "two".to_owned() } else { others.len().to_string() };
         let stories = self.stories(others);
+        let every = others.len() * (others.len() - 1) / 2;
         match told_apart {
+            _ if pairs.is_empty() => format!("the other {all} could not be compared{stories}"),
             0 => format!("the other {all} cannot be told apart{stories}"),
-            count if count == pairs.len() => match others {
+            count if count == every => match others {
                 [second, third] => {
                     let (second, third) = (short(&second.name), short(&third.name));
                     format!("{second} {} {third}", self.beats(false))
@@ -216,6 +243,9 @@ impl Contest<'_> {
         match (won, lost) {
             (won, 0) if won == all => format!("the stories of {name} {beats} all of theirs"),
             (0, lost) if lost == all => format!("the stories of all {beats} those of {name}"),
+            (0, 0) if !machines.iter().any(|one| self.is_tested(&human.name, &one.name)) => {
+                format!("none of them could be compared with {name}")
+            }
             (0, 0) => format!("none of them can be told apart from {name}"),
             (won, 0) => format!("the stories of {name} {beats} those of {won} of {all}"),
             (won, lost) => format!(
@@ -266,6 +296,7 @@ fn against(found: &SystemComparison, key: &str) -> String {
             level.push(other);
         }
     }
+    let (level, untested) = contest.tested(base, level);
     let name = short(base);
     let mut parts = Vec::new();
     if !better.is_empty() {
@@ -280,6 +311,9 @@ fn against(found: &SystemComparison, key: &str) -> String {
     if !level.is_empty() {
         let stories = contest.stories(&level);
         parts.push(format!("{} cannot be told apart from {name}{stories}", names(&level)));
+    }
+    if !untested.is_empty() {
+        parts.push(format!("{} could not be compared with {name}", names(&untested)));
     }
     format!("{}.", parts.join("; "))
 }

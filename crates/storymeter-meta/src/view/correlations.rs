@@ -87,8 +87,8 @@ fn by_metric(
     rows
 }
 
-/// Metrics against criteria, with the mean over criteria of the absolute values and the number of
-/// observations; all metrics, or those at these positions.
+/// Metrics against criteria, with the mean over criteria and the number of observations; all
+/// metrics, or those at these positions.
 pub(super) fn against(
     study: &Study,
     label: Label,
@@ -118,15 +118,10 @@ pub(super) fn against(
     sheet
 }
 
-/// The mean of the absolute values. The published average is taken over numbers that are already
-/// rounded, and is rounded again.
+/// The mean of the values as they are shown, which is signed. The published average is taken over
+/// numbers that have no sign and are already rounded, and is rounded again.
 pub(super) fn average(edition: Edition, values: &[Outcome<f64>]) -> Outcome<f64> {
-    let sum: f64 = values
-        .iter()
-        .copied()
-        .map(|one| one.map(f64::abs))
-        .sum::<Outcome<f64>>()
-        .map_err(|_| Gap::NoCorrelation)?;
+    let sum: f64 = values.iter().copied().sum::<Outcome<f64>>().map_err(|_| Gap::NoCorrelation)?;
     let mean = sum / values.len() as f64;
     Ok(if edition == Edition::Published { round_half_even(mean, 0) } else { mean })
 }

@@ -5,12 +5,14 @@ use storymeter_core::{Key, Role};
 use storymeter_stats::Coefficient;
 
 use super::correlations::{against, between_title, find_between, list, square};
-use super::rankings::{best, leaders, ranking, rankings, votes};
-use super::tests::{differences, matrices, pair_accuracy, pairwise, title, top_systems};
+use super::rankings::{best, ranking, rankings, votes};
+use super::tests::{
+    differences, matrices, pair_accuracy, pairwise, title, top_systems, top_systems_title,
+};
 use super::{Label, Sheet, label, ratings};
 use crate::hanna::{FIGURE_8, SELECTED};
 use crate::level::Level;
-use crate::study::{Ballot, Finding, Pairwise, RankMethod, Study, TopSystems};
+use crate::study::{Ballot, Edition, Finding, Pairwise, RankMethod, Study, TopSystems};
 
 /// Levels and coefficients in the order of the appendix.
 const APPENDIX: [(Level, Coefficient); 6] = [
@@ -51,7 +53,6 @@ pub(super) fn sheets(study: &Study) -> Vec<Sheet> {
 
 /// Tables 5, 6, 8 and 9, the published ranking files, and the rankings over all correlations.
 fn tables(study: &Study) -> Vec<Sheet> {
-    let (leading, edition) = (leaders(study), study.edition);
     let kendall_first = [Coefficient::Kendall, Coefficient::Spearman, Coefficient::Pearson];
     let both = [Level::Story, Level::System];
     let table = |number: usize, title: &str| label(format!("table-{number}"), title);
@@ -63,18 +64,25 @@ fn tables(study: &Study) -> Vec<Sheet> {
     let global = of(&|ballot| *ballot == Ballot::Global);
     let metrics = study.metrics().len();
     let leaders_of = |number, title, coefficients: &[Coefficient], levels: &[Level], most| {
-        best(edition, table(number, title), &leading, coefficients, levels, most).brief()
+        best(study, table(number, title), coefficients, levels, most).brief()
     };
     let mut sheets = vec![
         leaders_of(
             5,
-            "The three metrics with the highest |Pearson| by level and criterion",
+            match study.edition {
+                Edition::Published => {
+                    "The three metrics with the highest |Pearson| by level and criterion"
+                }
+                Edition::Corrected => {
+                    "The three metrics with the highest Pearson correlation by level and criterion"
+                }
+            },
             &[Coefficient::Pearson],
             &both,
             3,
         ),
         ranking(
-            edition,
+            study,
             table(6, "The five metrics with the highest Borda count by level"),
             &levels,
             5,
@@ -95,13 +103,13 @@ fn tables(study: &Study) -> Vec<Sheet> {
             5,
         ),
         ranking(
-            edition,
+            study,
             label("borda", "The five metrics with the highest Borda count, by ranking"),
             &borda,
             5,
         ),
         ranking(
-            edition,
+            study,
             label("borda-global", "All metrics by global Borda count"),
             &global,
             metrics,
@@ -112,7 +120,7 @@ fn tables(study: &Study) -> Vec<Sheet> {
         (RankMethod::Kemeny, "kemeny", "All metrics by global Kemeny consensus"),
     ] {
         let found = rankings(study, method);
-        sheets.push(ranking(edition, label(id, title), &found, metrics));
+        sheets.push(ranking(study, label(id, title), &found, metrics));
     }
     sheets.push(list(study));
     sheets.extend(borda.iter().map(|ranking| votes(study, ranking)));
@@ -198,7 +206,7 @@ fn figure_8(study: &Study, metrics: &[&Key]) -> Option<Sheet> {
         _ => None,
     })?;
     let chosen: Vec<&Key> = choose(metrics, &FIGURE_8).into_iter().map(|at| metrics[at]).collect();
-    let label = figure(8, "System-level |Spearman| among the k best systems");
+    let label = figure(8, top_systems_title(study.edition));
     let sheet = top_systems(label, found, &|metric| chosen.contains(&metric));
     Some(sheet.note("Spearman: the paper's caption says Pearson, but its numbers are Spearman's"))
 }

@@ -8,6 +8,33 @@ use crate::analysis::round_half_even;
 use crate::level::Level;
 use crate::study::{Ballot, Edition, Leaders, RankMethod, Ranking, Study, Voter};
 
+/// What a ranking of metrics ranks by, in words, one note each.
+fn ranked_by(study: &Study) -> Vec<String> {
+    match study.edition {
+        Edition::Published => vec!["directions are ignored, as published".to_owned()],
+        Edition::Corrected => {
+            let mut notes = vec![
+                "correlations are signed; those of metrics where less is better are turned round \
+                 first"
+                    .to_owned(),
+            ];
+            let undirected: Vec<&str> = study.undirected().iter().map(|key| key.as_str()).collect();
+            if !undirected.is_empty() {
+                notes.push(format!(
+                    "it is not known whether more is better, so that the size of r counts: {}",
+                    undirected.join(", ")
+                ));
+            }
+            notes
+        }
+    }
+}
+
+/// The same sheet with what it ranks by.
+fn explained(sheet: Sheet, study: &Study) -> Sheet {
+    ranked_by(study).into_iter().fold(sheet, |sheet, note| sheet.note(note))
+}
+
 /// The name of a ballot, as in the published files: `global`, `story_pearson`, `Relevance`.
 pub fn ballot_name(ballot: &Ballot) -> String {
     match ballot {
@@ -29,7 +56,7 @@ pub(super) fn rankings(study: &Study, method: RankMethod) -> Vec<&Ranking> {
 }
 
 /// The leaders of a study.
-pub(super) fn leaders(study: &Study) -> Vec<&Leaders> {
+fn leaders(study: &Study) -> Vec<&Leaders> {
     let leaders = study.findings.iter().filter_map(|finding| match finding {
         crate::Finding::Leaders(leaders) => Some(leaders),
         _ => None,
@@ -38,7 +65,7 @@ pub(super) fn leaders(study: &Study) -> Vec<&Leaders> {
 }
 
 /// The best so many metrics of some rankings.
-pub(super) fn ranking(edition: Edition, label: Label, rankings: &[&Ranking], best: usize) -> Sheet {
+pub(super) fn ranking(study: &Study, label: Label, rankings: &[&Ranking], best: usize) -> Sheet {
     let Some(method) = rankings.first().map(|ranking| ranking.method) else {
         return label.sheet(Subject::Ranking { method: RankMethod::Borda }, Form::Table);
     };
@@ -52,7 +79,7 @@ pub(super) fn ranking(edition: Edition, label: Label, rankings: &[&Ranking], bes
         RankMethod::MeanRank => sheet.column("mean rank", 2),
         RankMethod::Kemeny => sheet,
     };
-    sheet = match (method, edition) {
+    sheet = match (method, study.edition) {
         (RankMethod::Borda, Edition::Published) => {
             sheet.note("equal correlations stand as numpy 1.23's unstable sort left them")
         }
@@ -67,6 +94,7 @@ pub(super) fn ranking(edition: Edition, label: Label, rankings: &[&Ranking], bes
             })
         }
     };
+    sheet = explained(sheet, study);
     for ranking in rankings {
         let name = ballot_name(&ranking.ballot);
         if ranking.unranked > 0 {
@@ -84,27 +112,30 @@ pub(super) fn ranking(edition: Edition, label: Label, rankings: &[&Ranking], bes
     sheet
 }
 
-/// The numbers that a ballot ranks by, in the layout of the published ranking files: the absolute
-/// correlations, one row per metric and one column per voter.
+/// The numbers that a ballot ranks by, in the layout of the published ranking files: the
+/// correlations, turned by the direction of each metric, one row per metric and one column per
+/// voter.
 pub(super) fn votes(study: &Study, ranking: &Ranking) -> Sheet {
     let name = ballot_name(&ranking.ballot);
     let head = |voter: &Voter| {
         let Voter { level, coefficient, criterion } = voter;
         format!("{criterion}_{level}_{coefficient}")
     };
-    let mut sheet = Sheet::new(
-        format!("rankings_{name}"),
-        Subject::Votes(ranking.ballot.clone()),
-        format!("Absolute correlations: {name}"),
-        Form::Table,
-    )
-    .column("Model", 0)
-    .columns(ranking.voters.iter().map(head), 4);
+    let title = match study.edition {
+        Edition::Published => format!("Absolute correlations: {name}"),
+        Edition::Corrected => format!("Correlations that are ranked: {name}"),
+    };
+    let subject = Subject::Votes(ranking.ballot.clone());
+    let mut sheet =
+        explained(Sheet::new(format!("rankings_{name}"), subject, title, Form::Table), study)
+            .column("Model", 0)
+            .columns(ranking.voters.iter().map(head), 4);
     let index = Index::of(study);
     for metric in study.metrics() {
+        let turn = study.turn(metric);
         let mut row = vec![Cell::from(metric)];
         row.extend(ranking.voters.iter().map(|voter| match index.get(metric, voter) {
-            Some(one) => Cell::from(one.value.map(|estimate| estimate.value.abs())),
+            Some(one) => Cell::from(one.value.map(|estimate| turn.apply(estimate.value))),
             None => Cell::missing("not computed"),
         }));
         sheet.push(row);
@@ -132,18 +163,21 @@ impl<'a> Index<'a> {
 
 /// The best so many metrics for each level, criterion and coefficient.
 pub(super) fn best(
-    edition: Edition,
+    study: &Study,
     label: Label,
-    leaders: &[&Leaders],
     coefficients: &[Coefficient],
     levels: &[Level],
     best: usize,
 ) -> Sheet {
+    let edition = study.edition;
     let decimals = if best > 3 { 2 } else { 1 };
-    let mut sheet = label
+    let number = if edition == Edition::Published { "|r| (%)" } else { "r (%)" };
+    let sheet = label
         .sheet(Subject::Leaders, Form::Table)
         .columns(["level", "criterion", "coefficient", "place", "metric"], 0)
-        .column("|r| (%)", decimals);
+        .column(number, decimals);
+    let mut sheet = explained(sheet, study);
+    let leaders = leaders(study);
     let here: Vec<&&Leaders> = leaders.iter().filter(|one| levels.contains(&one.level)).collect();
     // Leaders come with the coefficients in a fixed order; a table may want another one.
     for block in here.chunk_by(|a, b| (a.level, &a.criterion) == (b.level, &b.criterion)) {

@@ -4,9 +4,9 @@ use storymeter_core::Role;
 use storymeter_stats::Coefficient;
 
 use super::correlations::{against, between_title, find_between, list, square};
-use super::rankings::{best, leaders, ranking, rankings};
+use super::rankings::{best, ranking, rankings};
 use super::robustness::{biased_sets, by_error_type, error_types, own_drift};
-use super::tests::{matrices, pair_accuracy, pairwise, title, top_systems};
+use super::tests::{matrices, pair_accuracy, pairwise, title, top_systems, top_systems_title};
 use super::{Sheet, label, ratings};
 use crate::level::Level;
 use crate::study::{Finding, RankMethod, Study};
@@ -26,9 +26,8 @@ pub(super) fn sheets(study: &Study) -> Vec<Sheet> {
             _ => {}
         }
     }
-    let strongest = label("best-metrics", "The metrics with the strongest correlations");
-    let leading = leaders(study);
-    let top = best(study.edition, strongest, &leading, &Coefficient::ALL, &levels, 3);
+    let highest = label("best-metrics", "The metrics with the highest correlations");
+    let top = best(study, highest, &Coefficient::ALL, &levels, 3);
     sheets.push(top.brief());
     let metrics = study.metrics().len();
     for (method, id, title) in [
@@ -38,7 +37,7 @@ pub(super) fn sheets(study: &Study) -> Vec<Sheet> {
     ] {
         let found = rankings(study, method);
         if !found.is_empty() {
-            let sheet = ranking(study.edition, label(id, title), &found, metrics);
+            let sheet = ranking(study, label(id, title), &found, metrics);
             sheets.push(if method == RankMethod::Borda { sheet.brief() } else { sheet });
         }
     }
@@ -59,7 +58,7 @@ pub(super) fn sheets(study: &Study) -> Vec<Sheet> {
                 sheets.push(pair_accuracy(label("pair-accuracy", name), found));
             }
             Finding::TopSystems(found) => {
-                let name = "System-level |Spearman| among the k best systems";
+                let name = top_systems_title(study.edition);
                 sheets.push(top_systems(label("top-systems", name), found, &|_| true));
             }
             Finding::Tests(matrix) => {

@@ -7,7 +7,8 @@ use super::{Cell, Form, Label, Sheet, Subject, label};
 use crate::level::Level;
 use crate::outcome::Gap;
 use crate::study::{
-    Difference, DifferenceKind, Edition, PairAccuracy, Pairwise, Test, TestMatrix, TopSystems,
+    Difference, DifferenceKind, Edition, PairAccuracy, Pairwise, Sides, Test, TestMatrix,
+    TopSystems,
 };
 
 /// The name of a test in words.
@@ -34,13 +35,15 @@ pub(super) fn title(matrix: &TestMatrix) -> String {
     let TestMatrix { criterion, level, .. } = matrix;
     let coefficient = proper_name(matrix.coefficient);
     let tests = test_title(matrix.test);
-    format!("{tests} between metrics for {criterion}, {level}-level {coefficient}")
+    let sides = matrix.sides.name();
+    format!("{tests} between metrics for {criterion}, {level}-level {coefficient}, {sides}")
 }
 
 /// Three sheets at most: raw p-values, corrected ones, and the numbers of observations where these
 /// differ from pair to pair.
 pub(super) fn matrices(edition: Edition, matrix: &TestMatrix, label_of: Label) -> Vec<Sheet> {
-    let TestMatrix { test, criterion, level, coefficient, correction, metrics, pairs } = matrix;
+    let TestMatrix { test, criterion, level, coefficient, correction, sides, metrics, pairs } =
+        matrix;
     let id = label_of.id.clone();
     let subject = |correction| Subject::Tests {
         test: *test,
@@ -69,11 +72,27 @@ pub(super) fn matrices(edition: Edition, matrix: &TestMatrix, label_of: Label) -
         Cell::Count(n) => format!("n = {n} {}", observations(*level)),
         other => format!("n = {} {}, by pair of metrics", other.text(), observations(*level)),
     };
-    let meaning = "one-sided p-value that the row's correlation is higher than the column's; empty \
-                   where it is not";
+    let meaning = match sides {
+        Sides::Two => {
+            "two-sided p-value of the difference, where the row's correlation is higher than the \
+             column's; empty where it is lower"
+        }
+        Sides::One => {
+            "one-sided p-value that the row's correlation is higher than the column's; empty where \
+             it is not"
+        }
+    };
+    let turned = match edition {
+        Edition::Published => "directions are ignored, as published",
+        Edition::Corrected => {
+            "correlations are signed; those of metrics where less is better are turned round \
+             first, and of metrics whose direction is not known the size counts"
+        }
+    };
     let impossible = pairs.iter().filter(|pair| pair.p_value == Err(Gap::Impossible)).count();
     let corrected_title = format!("{}, corrected after {}", label_of.title, correction.name());
-    let mut raw = label_of.sheet(subject(None), Form::Heatmap).note(meaning).note(n.as_str());
+    let mut raw =
+        label_of.sheet(subject(None), Form::Heatmap).note(meaning).note(turned).note(n.as_str());
     if edition == Edition::Published {
         raw = raw.note(
             "signs as published: most impossible triples of correlations got a p-value; where the \
@@ -136,7 +155,8 @@ pub(super) fn pairwise(
         .columns(criteria, 0)
         .column("Avg", 0)
         .note(format!(
-            "{} pairs of systems{used}; {} draws of the items per pair, {}% confidence, seed {}",
+            "{} pairs of systems{used}; {} draws of the items per pair, of which the better system \
+             wins {}%, seed {}",
             found.pairs,
             found.draws,
             100.0 * found.confidence,
@@ -186,6 +206,16 @@ pub(super) fn pair_accuracy(label: Label, found: &[PairAccuracy]) -> Sheet {
     sheet
 }
 
+/// What the correlations among the best systems are.
+pub(super) fn top_systems_title(edition: Edition) -> &'static str {
+    match edition {
+        Edition::Published => "System-level |Spearman| among the k best systems",
+        Edition::Corrected => {
+            "System-level Spearman among the k best systems, turned by the metric's direction"
+        }
+    }
+}
+
 /// Correlations among the k best systems; all metrics, or those of these names.
 pub(super) fn top_systems(
     label: Label,
@@ -217,10 +247,10 @@ pub(super) fn differences(found: &[Difference]) -> Sheet {
             DifferenceKind::SystemMeans => "system means (last bits)".to_owned(),
             DifferenceKind::Pairwise => "pairwise F1, mean over criteria (direction)".to_owned(),
             DifferenceKind::Williams(level) => {
-                format!("Williams tests, {level} level, pearson (signs)")
+                format!("Williams tests, {level} level, pearson (signs, sides)")
             }
-            DifferenceKind::Borda => "Borda top 5 (ties)".to_owned(),
-            DifferenceKind::TopSystems => "top-k systems (rounded means)".to_owned(),
+            DifferenceKind::Borda => "Borda top 5 (ties, signs)".to_owned(),
+            DifferenceKind::TopSystems => "top-k systems (rounded means, signs)".to_owned(),
         };
         let [subject, published, corrected] =
             [&one.subject, &one.published, &one.corrected].map(Cell::from);

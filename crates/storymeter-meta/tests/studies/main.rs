@@ -4,6 +4,7 @@
 mod absent_cells;
 mod acts;
 mod correlate;
+mod directions;
 mod folders;
 mod names;
 mod openmeva;

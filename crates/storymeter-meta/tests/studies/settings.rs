@@ -28,7 +28,7 @@ fn every_test_between_metrics_can_be_asked_for() {
     }
     // Four tests of one question give similar answers, and not the same one.
     for (at, p) in p_values.iter().enumerate() {
-        assert!((p - p_values[0]).abs() < 0.1, "{p_values:?}");
+        assert!((p - p_values[0]).abs() < 0.2, "{p_values:?}");
         assert!(!p_values[..at].contains(p), "{p_values:?}");
     }
 }

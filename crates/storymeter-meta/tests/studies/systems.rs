@@ -111,6 +111,22 @@ fn several_stories_of_one_item_count_by_their_mean() {
 }
 
 #[test]
+fn a_system_that_could_not_be_tested_is_not_claimed_to_be_equal() {
+    let mut stories = shared(&[("rain", 0.40), ("tale", 0.60)], 48);
+    stories.push(("snow", 0, 0.5));
+    let found = by_union(Direction::Higher, &stories);
+    assert_eq!(found.pair("tale", "snow").unwrap().found, Err(Gap::Fewer(2)));
+    assert_eq!(
+        conclusion(&found),
+        "tale is better than rain by union (p < 0.001 after correction); snow could not be \
+         compared with tale."
+    );
+    let options = Options { against: Some("snow".into()), ..Options::default() };
+    let found = compare_systems(&table(Direction::Higher, &stories), "union", &options).unwrap();
+    assert_eq!(conclusion(&found), "tale and rain could not be compared with snow.");
+}
+
+#[test]
 fn where_nothing_differs_it_says_so() {
     let stories = shared(&[("rain", 0.5), ("tale", 0.5), ("snow", 0.5)], 24);
     let found = by_union(Direction::Higher, &stories);

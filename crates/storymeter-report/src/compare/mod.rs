@@ -10,6 +10,7 @@ mod pairing;
 use std::collections::HashMap;
 
 use storymeter_core::{Key, Role};
+use storymeter_meta::study::Turn;
 use storymeter_meta::view::{Cell, Form, Sheet, Subject};
 use storymeter_meta::{Agreement, Level};
 use storymeter_stats::{Coefficient, SharedCorrelations, fisher_difference, holm};
@@ -56,6 +57,8 @@ pub struct LargeChange {
     pub before: f64,
     /// Pearson's coefficient after.
     pub after: f64,
+    /// How the coefficients of the metric count.
+    pub turn: Turn,
     /// The p-value after Holm's correction, where the change was tested.
     pub p_value: Option<f64>,
 }
@@ -66,9 +69,14 @@ impl LargeChange {
         self.p_value.is_some_and(|p| p < SIGNIFICANT)
     }
 
+    /// Whether the metric agrees better with people than before.
+    pub fn is_stronger(&self) -> bool {
+        self.turn.apply(self.after) > self.turn.apply(self.before)
+    }
+
     /// What happened to the agreement with people, in words.
     pub fn verdict(&self) -> &'static str {
-        match (self.p_value, self.is_significant(), self.after.abs() > self.before.abs()) {
+        match (self.p_value, self.is_significant(), self.is_stronger()) {
             (None, ..) => "not tested",
             (_, false, _) => "may be chance",
             (_, true, true) => "stronger",
@@ -111,6 +119,7 @@ enum Relation<'a> {
 /// One correlation before and after.
 struct Change<'a> {
     metric: &'a Key,
+    turn: Turn,
     criterion: &'a Key,
     level: Level,
     coefficient: Coefficient,
@@ -166,6 +175,7 @@ fn compare_runs(inputs: &Inputs, first: &Run, run: &Run, number: usize) -> Chang
         };
         let mut change = Change {
             metric: &after.metric,
+            turn: run.study.turn(&after.metric),
             criterion: &after.criterion,
             level: after.level,
             coefficient: after.coefficient,
@@ -225,6 +235,8 @@ fn compare_tables(first: &NamedTable, later: &NamedTable, number: usize) -> Opti
     let mut compared = 0;
     for criterion in first.stories.keys(Role::Human) {
         for metric in first.stories.keys(Role::Metric) {
+            let Some(at) = first.stories.column(metric, Role::Metric) else { continue };
+            let turn = first.stories.turn(at);
             for level in Level::ALL {
                 let Some(found) = pairing.correlations(metric, criterion, level) else { continue };
                 compared += 1;
@@ -234,6 +246,7 @@ fn compare_tables(first: &NamedTable, later: &NamedTable, number: usize) -> Opti
                 };
                 let change = Change {
                     metric,
+                    turn,
                     criterion,
                     level,
                     coefficient: Coefficient::Pearson,
@@ -369,8 +382,8 @@ fn largest(changes: &[Change<'_>]) -> Vec<LargeChange> {
         .filter_map(|(change, p_value)| {
             let (before, after) = (*change.before.as_ref().ok()?, *change.after.as_ref().ok()?);
             let (metric, criterion) = (change.metric.clone(), change.criterion.clone());
-            let level = change.level;
-            Some(LargeChange { metric, criterion, level, before, after, p_value })
+            let (level, turn) = (change.level, change.turn);
+            Some(LargeChange { metric, criterion, level, before, after, turn, p_value })
         })
         .collect();
     let size = |change: &LargeChange| (change.after - change.before).abs();
@@ -407,8 +420,7 @@ fn conclusion(changes: &[Change<'_>]) -> String {
         (_, true) => {
             let ways = [("stronger", true), ("weaker", false)].map(|(name, is_stronger)| {
                 let is_own = |change: &&LargeChange| {
-                    change.is_significant()
-                        && (change.after.abs() > change.before.abs()) == is_stronger
+                    change.is_significant() && change.is_stronger() == is_stronger
                 };
                 let metrics = distinct(largest.iter().filter(is_own).map(|c| c.metric.as_str()));
                 (name, metrics)

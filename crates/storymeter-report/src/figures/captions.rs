@@ -19,8 +19,8 @@ pub(super) fn sheet(study: &Study, sheet: &Sheet) -> Vec<String> {
             notes.push(format!("{}. {coefficient}", observation(*level)));
             if study.edition == Edition::Corrected {
                 notes.push(
-                    "A metric where less is better has negative numbers; the grey column is the \
-                     mean of the absolute values and has no sign"
+                    "A metric where less is better should have negative numbers; the last column \
+                     is the mean of the others"
                         .into(),
                 );
             }
@@ -53,7 +53,7 @@ pub(super) fn sheet(study: &Study, sheet: &Sheet) -> Vec<String> {
         Subject::TopSystems => {
             notes.push(
                 "The further left, the more alike the systems are, and the harder is the task \
-                 for a metric. Absolute values"
+                 for a metric. Correlations of metrics where less is better are turned round"
                     .into(),
             );
             true

@@ -54,15 +54,15 @@ impl Scale {
         match self {
             Self::Correlation => "correlation, with its sign",
             Self::Percent => "percent",
-            Self::Significance => "one-sided p-value",
+            Self::Significance => "p-value",
         }
     }
 }
 
-/// The space between the signed columns and the mean of their absolute values.
+/// The space between the columns and their mean.
 const GAP: f64 = 8.0;
-/// The head of the column with the mean of absolute values.
-pub(crate) const MEAN: &str = "mean |r|";
+/// The head of the column with the mean of the others.
+pub(crate) const MEAN: &str = "mean";
 
 /// Draws the shown columns of a sheet; its first column names the rows.
 pub(crate) fn draw(sheet: &Sheet, heat: &Heat) -> Figure {
@@ -101,7 +101,7 @@ pub(crate) fn draw(sheet: &Sheet, heat: &Heat) -> Figure {
     for (at, row) in sheet.rows.iter().enumerate() {
         let (name, y) = (row[0].text(), top + at as f64 * cell_h);
         canvas.text(left - 6.0, y + cell_h / 2.0 + label * 0.35, label, Anchor::End, name);
-        let mut cell = |x: f64, column: usize, colour: &dyn Fn(f64) -> String| {
+        let mut cell = |x: f64, column: usize| {
             let value = row[column].value();
             let area = [x, y, cell_w - 1.0, cell_h - 1.0];
             let head = &sheet.columns[column].name;
@@ -112,7 +112,7 @@ pub(crate) fn draw(sheet: &Sheet, heat: &Heat) -> Figure {
             if !value.is_finite() {
                 return;
             }
-            let fill = colour(value);
+            let fill = scale.colour(value);
             canvas.rect(area, &fill, Some(Datum { value, row: name, column: head }));
             if numbered {
                 let (x, y) = (x + (cell_w - 1.0) / 2.0, y + cell_h / 2.0 + 3.5);
@@ -121,12 +121,10 @@ pub(crate) fn draw(sheet: &Sheet, heat: &Heat) -> Figure {
             }
         };
         for (at, &column) in columns.iter().enumerate() {
-            cell(place(at), column, &|value| scale.colour(value));
+            cell(place(at), column);
         }
         if let Some(column) = heat.mean {
-            let whole = if scale == Scale::Percent { 100.0 } else { 1.0 };
-            let x = place(columns.len()) + GAP;
-            cell(x, column, &|value| palette::unsigned(value / whole));
+            cell(place(columns.len()) + GAP, column);
         }
     }
     let legend = draw_legend(&mut canvas, heat, left, top + height + 14.0);
@@ -144,10 +142,7 @@ fn draw_legend(canvas: &mut Canvas, heat: &Heat, left: f64, top: f64) -> f64 {
         canvas.rect([x, top, step - 1.0, 10.0], &scale.colour(*value), None);
         canvas.text(x + step / 2.0, top + 23.0, 9.5, Anchor::Middle, label);
     }
-    let title = match heat.mean {
-        Some(_) => format!("{}; grey: {MEAN}, no sign", scale.title()),
-        None => scale.title().to_owned(),
-    };
-    canvas.text(left, top + 40.0, 10.0, Anchor::Start, &title);
-    (samples.len() as f64 * step).max(text_width(&title, 10.0))
+    let title = scale.title();
+    canvas.text(left, top + 40.0, 10.0, Anchor::Start, title);
+    (samples.len() as f64 * step).max(text_width(title, 10.0))
 }

@@ -7,7 +7,7 @@ use storymeter_meta::view::{Cell, Sheet, Subject};
 use super::captions::observation;
 use super::forest::{self, Forest, Mark, Row};
 use crate::compare::{Changes, LargeChange};
-use crate::leaderboard::{Leaderboard, Ranked, absolute_interval, distinct, level_name};
+use crate::leaderboard::{Leaderboard, Ranked, distinct, level_name};
 use crate::palette;
 use crate::summary;
 use crate::svg::{Figure, Shape};
@@ -36,22 +36,19 @@ pub(super) fn metrics(study: &Study, highlight: Option<&Key>) -> Option<Figure> 
     }
     let has_interval = rows.iter().any(|row| row.line.is_some());
     let line = match several {
-        true => Some("weakest to strongest criterion"),
+        true => Some("lowest to highest criterion"),
         false => has_interval.then_some("95% interval"),
     };
+    let r = board.symbol;
     let axis = match board.criteria.as_slice() {
-        [only] => format!("|r| with {only} (0 none, 1 perfect)"),
-        _ => "|r| with people's ratings (0 none, 1 perfect)".into(),
+        [only] => format!("{r} with {only} (0 none, 1 perfect)"),
+        _ => format!("{r} with people's ratings (0 none, 1 perfect)"),
     };
     let title =
-        format!("How strongly the best metrics agree with people, at {}", level_name(board.level));
+        format!("How well the best metrics agree with people, at {}", level_name(board.level));
     let forest = Forest { title, axis, rows, legend, line, from_zero: true };
     let mut figure = forest::draw(&forest);
-    figure.notes.push(format!(
-        "Absolute values of Pearson's correlation, so that metrics where less is better can be \
-         compared with the others. {}",
-        observation(board.level)
-    ));
+    figure.notes.push(format!("{} {}", board.meaning_of_r(), observation(board.level)));
     let excluded = summary::excluded(study);
     if !excluded.is_empty() {
         figure.notes.push(format!("{} excluded", excluded.join(", ")));
@@ -61,27 +58,28 @@ pub(super) fn metrics(study: &Study, highlight: Option<&Key>) -> Option<Figure> 
 }
 
 fn row(board: &Leaderboard<'_>, ranked: &Ranked<'_>, highlight: Option<&Key>) -> Row {
-    let strengths = ranked.correlations.iter().filter_map(|one| one.strength());
+    let counted = ranked.counted();
+    let r = board.symbol;
     let mut marks: Vec<Mark> = Vec::new();
     let line = match ranked.correlations.as_slice() {
-        [only] => absolute_interval(only),
+        [only] => ranked.interval(only),
         _ => {
-            let named = strengths.clone().zip(&board.criteria).enumerate();
+            let named = counted.clone().zip(&board.criteria).enumerate();
             marks.extend(named.map(|(at, (value, name))| Mark {
                 shape: Shape::of_kind(at),
                 colour: palette::category(at).into(),
                 value,
-                name: format!("|r| with {name}"),
+                name: format!("{r} with {name}"),
             }));
-            let ends = strengths.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
+            let ends = counted.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
                 (low.min(value), high.max(value))
             });
             Some(ends)
         }
     };
     let name = match board.criteria.as_slice() {
-        [only] => format!("|r| with {only}"),
-        _ => "mean |r|".into(),
+        [only] => format!("{r} with {only}"),
+        _ => format!("mean {r}"),
     };
     marks.push(Mark { shape: Shape::Diamond, colour: INK.into(), value: ranked.mean, name });
     Row {
@@ -140,7 +138,9 @@ pub(super) fn changes(changes: &Changes) -> Option<Figure> {
     };
     let mut figure = forest::draw(&forest);
     figure.notes.push(
-        "A row is one metric and criterion at one level. Stronger means further from zero".into(),
+        "A row is one metric and criterion at one level. Stronger means a higher correlation, or a \
+         lower one for a metric where less is better"
+            .into(),
     );
     Some(figure)
 }

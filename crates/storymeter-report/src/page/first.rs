@@ -71,8 +71,8 @@ impl Page<'_> {
         let shown = board.shown(MOST_METRICS, highlight);
         self.write_table(board.sheet("best-metrics", others, &shown), highlight);
         let mut note = format!(
-            "r is Pearson's correlation with people's ratings; mean |r| is the mean of its \
-             absolute values over {}, at {}.",
+            "{} The table has its mean over {}, at {}.",
+            board.meaning_of_r(),
             match board.criteria.len() {
                 1 => "one criterion".to_owned(),
                 count => format!("{count} criteria"),
@@ -129,7 +129,7 @@ impl Page<'_> {
         }
         let note = "r is Pearson's correlation with people's ratings. Certain changes come first, \
                     then the largest. Stronger and weaker say how the agreement with people \
-                    changed.";
+                    changed in the direction of the metric.";
         let is_own = |source: &Source<'_>| matches!(source, Source::Changes { .. });
         self.write_picture_and_meaning(is_own, &told, note);
     }

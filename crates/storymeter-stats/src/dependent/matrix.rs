@@ -1,8 +1,10 @@
 //! Williams' test between all pairs of many metrics.
 
+use std::cmp::Ordering;
+
 use rayon::prelude::*;
 
-use super::{DependentTest, SharedCorrelations, WilliamsRules, sign, williams_by};
+use super::{DependentTest, SharedCorrelations, WilliamsRules, turn, williams_by};
 use crate::correlation::{Coefficient, Prepared};
 use crate::error::{Result, StatsError, Undefined};
 use crate::multiple::Correction;
@@ -10,9 +12,10 @@ use crate::multiple::Correction;
 /// Williams' tests between all pairs of metrics, one row and one column per metric.
 ///
 /// Cell `(i, j)` holds a test where metric `i` correlates more strongly with the ratings than
-/// metric `j`. The mirrored cell, the diagonal and both cells of two equally strong metrics are
-/// empty (`None`). Where a correlation is undefined or fewer than four items are complete, both
-/// cells hold an undefined test with the reason.
+/// metric `j`. The mirrored cell and the diagonal are empty (`None`). Both cells of two equally
+/// strong metrics hold the same test, whose one-sided p-value is 0.5; with
+/// [`WilliamsRules::Published`] both are empty. Where a correlation is undefined or fewer than four
+/// items are complete, both cells hold an undefined test with the reason.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct WilliamsMatrix {
@@ -116,22 +119,27 @@ fn compare(
         return Ok([Some(undefined); 2]);
     }
     let (first, second) = (three.first.abs(), three.second.abs());
-    if first == second {
-        return Ok([None; 2]);
-    }
-    let sign_lost = rules == WilliamsRules::Published && earlier > 0;
-    let later_sign = if sign_lost { 1.0 } else { sign(three.second) };
-    let between = later_sign * sign(three.first) * three.between;
+    let between = match rules {
+        WilliamsRules::Corrected => turn(three.second) * turn(three.first) * three.between,
+        WilliamsRules::Published if first == second => return Ok([None; 2]),
+        WilliamsRules::Published => {
+            let later_sign = if earlier > 0 { 1.0 } else { numpy_sign(three.second) };
+            later_sign * numpy_sign(three.first) * three.between
+        }
+    };
     // Not `max` and `min`, which would hide a NaN.
     let (larger, smaller) = if second > first { (second, first) } else { (first, second) };
     let test = williams_by(larger, smaller, between, three.n, rules)?;
-    Ok(if test.undefined == Some(Undefined::NoCorrelation) {
-        [Some(test); 2]
-    } else if first > second {
-        [Some(test), None]
-    } else {
-        [None, Some(test)]
+    Ok(match first.partial_cmp(&second) {
+        Some(Ordering::Greater) if !three.between.is_nan() => [Some(test), None],
+        Some(Ordering::Less) if !three.between.is_nan() => [None, Some(test)],
+        _ => [Some(test); 2],
     })
+}
+
+/// -1, 0 or 1, as `numpy.sign` gives it.
+fn numpy_sign(r: f64) -> f64 {
+    if r == 0.0 { 0.0 } else { r.signum() }
 }
 
 /// Compares all pairs of metrics, given the ratings and the scores of every metric.

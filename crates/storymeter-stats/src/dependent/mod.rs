@@ -176,9 +176,14 @@ pub enum Stronger {
 /// Williams' test on the strength of two metrics, whatever their direction.
 ///
 /// The metrics are flipped so that both correlate positively with the ratings, which turns `r23`
-/// into `sign(r12) sign(r13) r23`. The stronger metric comes first. The one-sided p-value is the
-/// probability that it appears this much stronger by chance. Signs are never lost here: with
+/// into `sign(r12) sign(r13) r23`. A correlation of exactly 0 is not flipped. The stronger metric
+/// comes first. The one-sided p-value is the probability that it appears this much stronger by
+/// chance; it is 0.5 for two equally strong metrics. Signs are never lost here: with
 /// [`WilliamsRules::Published`] only the formula is that of [`williams_published`].
+///
+/// Where it is known whether more or less of a metric is better, turn the correlations by that
+/// instead ([`SharedCorrelations::turned`]), and use [`williams`]: a metric that runs against its
+/// direction is not strong.
 ///
 /// ```
 /// use storymeter_stats::{Stronger, WilliamsRules, williams_by_strength};
@@ -198,7 +203,7 @@ pub fn williams_by_strength(
     n: usize,
     rules: WilliamsRules,
 ) -> Result<(Stronger, DependentTest)> {
-    let flipped = sign(r12) * sign(r13) * r23;
+    let flipped = turn(r12) * turn(r13) * r23;
     let (first, second) = (r12.abs(), r13.abs());
     let stronger = if first > second {
         Stronger::First
@@ -300,7 +305,8 @@ fn check_possible(
     Ok(undefined.or_else(contradiction))
 }
 
-/// -1, 0 or 1; unlike `signum`, it gives 0 for 0.
-fn sign(r: f64) -> f64 {
-    if r == 0.0 { 0.0 } else { r.signum() }
+/// What makes a correlation positive: -1 or 1. It is never 0, which would erase the correlation
+/// between the two metrics.
+fn turn(r: f64) -> f64 {
+    if r < 0.0 { -1.0 } else { 1.0 }
 }

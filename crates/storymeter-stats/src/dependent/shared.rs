@@ -106,6 +106,28 @@ impl SharedCorrelations {
         self.first - self.second
     }
 
+    /// The same correlations after each metric was multiplied by a sign, 1 or -1.
+    ///
+    /// A metric where less is better is turned by -1, so that a larger correlation is always the
+    /// better one.
+    ///
+    /// ```
+    /// use storymeter_stats::SharedCorrelations;
+    /// let (first, second, between) = (-0.6, 0.2, -0.3);
+    /// let three = SharedCorrelations { first, second, between, n: 10, dropped: 0 };
+    /// let turned = three.turned(-1.0, 1.0);
+    /// assert_eq!((turned.first, turned.second, turned.between), (0.6, 0.2, 0.3));
+    /// ```
+    #[must_use]
+    pub fn turned(&self, first: f64, second: f64) -> Self {
+        Self {
+            first: first * self.first,
+            second: second * self.second,
+            between: first * second * self.between,
+            ..*self
+        }
+    }
+
     /// Whether the three correlations can occur together: their determinant is not negative.
     ///
     /// Correlations of the same items always can. Others may not: correlations that rest on

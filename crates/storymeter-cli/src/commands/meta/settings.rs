@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use storymeter::core::Direction;
-use storymeter::meta::study::{IntervalMethod, Test};
+use storymeter::meta::study::{IntervalMethod, Sides, Test};
 use storymeter::meta::{DrawOptions, DuelOptions, Settings};
 use storymeter::stats::{Coefficient, Correction};
 
@@ -37,6 +37,10 @@ pub struct CompareArgs {
     /// The test between two metrics
     #[arg(long, value_enum, default_value_t = TestName::Williams, value_name = "TEST")]
     test: TestName,
+    /// Test only whether the better one of two is better by chance, as in the papers. The p-values
+    /// are half as large, although nobody said beforehand which one is better
+    #[arg(long)]
+    one_sided: bool,
     /// How the p-values of these tests are corrected for their number
     #[arg(long, value_enum, default_value_t = CorrectionName::Holm, value_name = "METHOD")]
     correction: CorrectionName,
@@ -114,6 +118,7 @@ impl CompareArgs {
                 TestName::Meng => Test::Meng,
                 TestName::Permutation => Test::Permutation,
             },
+            sides: if self.one_sided { Sides::One } else { Sides::Two },
             coefficient: Coefficient::Pearson,
             correction: self.correction.into(),
             interval: match self.interval {
