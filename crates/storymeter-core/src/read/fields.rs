@@ -11,8 +11,8 @@ use std::collections::HashSet;
 use std::fmt;
 
 use serde::Deserialize;
+use serde::de::Visitor;
 use serde::de::{self, DeserializeOwned, DeserializeSeed, Deserializer, MapAccess, SeqAccess};
-use serde::de::{Visitor};
 use serde_json::value::RawValue;
 
 use super::names::{Candidate, Field, FieldNames, UsedNames, criterion};

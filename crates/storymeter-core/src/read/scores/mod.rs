@@ -25,6 +25,7 @@
 //! are, the directions come from the catalogue of metrics, and the table has a note about that.
 
 mod csv;
+mod explanations;
 mod hanna;
 mod join;
 mod jsonl;
@@ -38,8 +39,9 @@ use std::io::Read;
 use std::path::Path;
 
 pub(super) use csv::number;
+pub use explanations::explanations;
 pub use hanna::{hanna_metric_name, hanna_scores};
-pub use join::joined_scores;
+pub use join::{join_scores, joined_scores};
 
 use super::lines::LineReader;
 use super::names::UsedNames;
