@@ -130,6 +130,19 @@ pub enum Error {
         /// its number.
         first: Option<Box<Place>>,
     },
+    /// Two score files have different values for the same story in the same column.
+    #[error("{place}: story {}{} has another value in {first}; leave one of the files out, or \
+             rename a column", excerpt(.id, 60), of_system(.system))]
+    OtherValue {
+        /// The file, the line and the column of the second value.
+        place: Box<Place>,
+        /// The id of the story.
+        id: String,
+        /// Its system.
+        system: Option<String>,
+        /// The file and the line of the first value.
+        first: Box<Place>,
+    },
     /// A name that is not known: a column, a system, a criterion.
     #[error("there is no {what} \"{name}\"{}", hint(.nearest, .known))]
     UnknownName {

@@ -65,4 +65,4 @@ pub use prepared::{Prepared, TextCache, View};
 pub use progress::{Progress, Stage};
 pub use signature::{NotASignature, Signature};
 pub use story::{Ratings, Story};
-pub use table::{Row, RowIndex, ScoreTable};
+pub use table::{Origin, Row, RowIndex, ScoreTable};

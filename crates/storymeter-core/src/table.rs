@@ -1,7 +1,8 @@
 //! The table of scores and ratings that `score` makes and that every later step reads.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::Arc;
 
 use crate::terminal::excerpt;
 use crate::{Absence, Column, Error, Key, Place, Ratings, Result, Role, Value, nearest};
@@ -18,6 +19,19 @@ pub struct Row {
     /// The ratings of each rater, by criterion; empty if nobody rated the story.
     pub ratings: Ratings,
     /// The 1-based line of the file that the row was read from.
+    pub line: Option<u64>,
+    /// The file that the row was read from.
+    pub file: Option<Arc<Path>>,
+    /// Other files that the row was joined from.
+    pub others: Vec<Origin>,
+}
+
+/// A file and a line of it, from which a row was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Origin {
+    /// The file.
+    pub file: Arc<Path>,
+    /// The 1-based line.
     pub line: Option<u64>,
 }
 
@@ -44,10 +58,9 @@ pub struct ScoreTable {
     columns: Vec<Column>,
     /// The values of each column, by row.
     values: Vec<Vec<Value>>,
-    /// The files that the rows were read from.
-    sources: Vec<PathBuf>,
-    /// By row: which of the files it was read from. Empty if there is one file at most.
-    source_of: Vec<usize>,
+    /// By column and row: which of the files of the row the value was read from, counted from 0
+    /// for [`Row::file`]. Empty for a column whose values are all from there.
+    origins: Vec<Vec<u32>>,
     notes: Vec<String>,
 }
 
@@ -75,16 +88,8 @@ impl ScoreTable {
     /// The same table with the file that it was read from, which errors name.
     #[must_use]
     pub fn read_from(mut self, file: &Path) -> Self {
-        self.sources = vec![file.to_owned()];
-        self.source_of = Vec::new();
-        self
-    }
-
-    /// The same table with the files that its rows were read from; `source_of` has the position of
-    /// the file of each row.
-    pub(crate) fn read_from_files(mut self, files: Vec<PathBuf>, source_of: Vec<usize>) -> Self {
-        self.sources = files;
-        self.source_of = source_of;
+        let file: Arc<Path> = file.into();
+        self.rows.iter_mut().for_each(|row| row.file = Some(Arc::clone(&file)));
         self
     }
 
@@ -104,6 +109,34 @@ impl ScoreTable {
         column.counts.absent = values.len() as u64 - column.counts.present;
         self.columns.push(column);
         self.values.push(values);
+        self.origins.push(Vec::new());
+    }
+
+    /// Adds a column, and says for each value which of the files of its row it was read from.
+    pub(crate) fn push_joined(&mut self, column: Column, values: Vec<Value>, origins: Vec<u32>) {
+        self.push(column, values);
+        self.set_origins(self.columns.len() - 1, origins);
+    }
+
+    pub(crate) fn set_origins(&mut self, column: usize, origins: Vec<u32>) {
+        if origins.iter().any(|&origin| origin > 0) {
+            self.origins[column] = origins;
+        }
+    }
+
+    /// Adds a column of another table, with the values of these rows of it. They are the same
+    /// stories as the rows of this table, so that errors still name the places of the values.
+    ///
+    /// # Panics
+    /// As [`ScoreTable::push`], or if the other table lacks a row.
+    pub fn push_from(&mut self, other: &Self, column: usize, rows: &[usize]) {
+        let values = rows.iter().map(|&row| other.values[column][row].clone()).collect();
+        let origins = rows.iter().map(|&row| other.origin(column, row)).collect();
+        self.push_joined(other.columns[column].clone(), values, origins);
+    }
+
+    fn origin(&self, column: usize, row: usize) -> u32 {
+        self.origins[column].get(row).copied().unwrap_or(0)
     }
 
     /// Adds a remark that a user should see, such as that directions had to be guessed.
@@ -177,11 +210,27 @@ impl ScoreTable {
 
     /// The file and line of a row, for errors.
     pub fn place(&self, row: usize) -> Place {
-        let source = self.source_of.get(row).copied().unwrap_or(0);
-        let place = Place::file(self.sources.get(source).map_or(Path::new(""), PathBuf::as_path));
-        match self.rows[row].line {
-            Some(line) => place.at_line(line),
-            None => place,
+        let row = &self.rows[row];
+        place_of(row.file.as_deref(), row.line)
+    }
+
+    /// The file and line of a value. They are not those of the row where the value was joined to it
+    /// from another file.
+    pub fn place_of_value(&self, column: usize, row: usize) -> Place {
+        let other = (self.origin(column, row) as usize).checked_sub(1);
+        match other.and_then(|other| self.rows[row].others.get(other)) {
+            Some(Origin { file, line }) => place_of(Some(file), *line),
+            None => self.place(row),
+        }
+    }
+
+    /// The file and line of the ratings of a row on a criterion.
+    pub fn place_of_rating(&self, criterion: &str, row: usize) -> Place {
+        let is_it =
+            |column: &Column| column.role == Role::Human && column.key.as_str() == criterion;
+        match self.columns.iter().position(is_it) {
+            Some(column) => self.place_of_value(column, row),
+            None => self.place(row),
         }
     }
 
@@ -220,6 +269,14 @@ impl ScoreTable {
             matches.push(found);
         }
         Ok(matches)
+    }
+}
+
+fn place_of(file: Option<&Path>, line: Option<u64>) -> Place {
+    let file = Place::file(file.unwrap_or(Path::new("")));
+    match line {
+        Some(line) => file.at_line(line),
+        None => file,
     }
 }
 

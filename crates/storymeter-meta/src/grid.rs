@@ -165,18 +165,21 @@ pub(crate) const LARGEST: f64 = 1e70;
 
 /// Refuses scores and ratings that are too large, with their places.
 pub(crate) fn check_numbers(table: &ScoreTable) -> Result<()> {
-    let check = |value: f64, row: usize, field: &str| match value.abs() > LARGEST {
-        true => Err(too_large(value, table.place(row).in_field(field))),
-        false => Ok(()),
-    };
+    let is_large = |value: f64| value.abs() > LARGEST;
     for (at, column) in table.columns().iter().enumerate() {
         for (row, value) in table.values(at).iter().enumerate() {
-            check(value.as_ref().copied().unwrap_or(0.0), row, column.key.as_str())?;
+            if let Some(&value) = value.as_ref().ok().filter(|&&value| is_large(value)) {
+                let place = table.place_of_value(at, row);
+                return Err(too_large(value, place.in_field(column.key.as_str())));
+            }
         }
     }
     for (at, row) in table.rows().iter().enumerate() {
         for (criterion, ratings) in row.ratings.iter() {
-            ratings.iter().flatten().try_for_each(|&rating| check(rating, at, criterion))?;
+            if let Some(&rating) = ratings.iter().flatten().find(|&&rating| is_large(rating)) {
+                let place = table.place_of_rating(criterion, at);
+                return Err(too_large(rating, place.in_field(criterion)));
+            }
         }
     }
     Ok(())

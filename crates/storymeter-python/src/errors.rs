@@ -179,6 +179,7 @@ fn input<'py>(py: Python<'py>, error: &InputError) -> PyResult<Exception<'py>> {
             new(class)?.at(place)?.with("errno", source.raw_os_error())
         }
         InputError::Invalid { place, .. } => new("InputError")?.at(place),
+        InputError::OtherValue { place, .. } => new("InputError")?.at(place),
         InputError::OverInput { output, input } => new("OverInputError")?
             .with("output", output.display().to_string())?
             .with("input", input.display().to_string()),

@@ -55,7 +55,7 @@ impl Kept {
                 system: story.system.clone(),
                 item: story.item().to_owned(),
                 ratings: story.ratings.clone(),
-                line: None,
+                ..Row::default()
             }
         };
         let values = (0..scored.records.len()).flat_map(|at| scored.batch.values(at).to_vec());

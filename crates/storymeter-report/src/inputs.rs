@@ -10,6 +10,7 @@ use storymeter_meta::suite::{self, SuiteKind, SuiteResult};
 use storymeter_meta::view::{self, Sheet, Subject};
 use storymeter_meta::{Study, folder};
 
+use crate::compare;
 use crate::error::{Error, Result};
 use crate::stories::StoryTable;
 use crate::training::TrainingLog;
@@ -78,6 +79,7 @@ pub struct Inputs {
     /// The meta-evaluations, in the order given. Later ones are compared with the first.
     pub runs: Vec<Run>,
     /// The score tables, in the order given. The stories of the first can be read on the page.
+    /// [`Inputs::read`] joins tables unless they are to be compared.
     pub tables: Vec<NamedTable>,
     /// The training logs.
     pub logs: Vec<TrainingLog>,
@@ -96,10 +98,16 @@ impl Inputs {
     /// whose texts, prompts and ratings are added to the first score table. The catalogue says what
     /// is known about columns of score tables that have no header.
     ///
+    /// Several score tables are joined into one as [`joined_scores`](storymeter_core::read::joined_scores) joins
+    /// files, with two exceptions: with several meta-evaluations, each table belongs to one of
+    /// them; and rated stories that were scored twice are compared.
+    ///
     /// # Errors
-    /// Where a path cannot be read, is none of these, or there is nothing to report.
+    /// Where a path cannot be read, is none of these, score tables cannot be joined, or there is
+    /// nothing to report.
     pub fn read(paths: &[PathBuf], stories: Option<&Path>, catalogue: &Catalogue) -> Result<Self> {
         let mut inputs = Self::default();
+        let mut files = Vec::new();
         for path in paths {
             if path.is_dir() {
                 inputs.read_folder(path)?;
@@ -119,8 +127,10 @@ impl Inputs {
             } else {
                 let stories = StoryTable::parse(content, path, catalogue)?;
                 inputs.tables.push(NamedTable { name: name_of(path), stories });
+                files.push(path.clone());
             }
         }
+        inputs.join_tables(files)?;
         inputs.leave_out_systems();
         match (stories, inputs.tables.first_mut()) {
             (None, _) => {}
@@ -235,6 +245,29 @@ impl Inputs {
     /// Whether nothing but results of test suites was given.
     pub(crate) fn has_only_suites(&self) -> bool {
         self.runs.is_empty() && self.logs.is_empty() && self.tables.is_empty()
+    }
+
+    /// Joins the score tables, which were read from these files.
+    fn join_tables(&mut self, files: Vec<PathBuf>) -> Result<()> {
+        if self.tables.len() < 2 || self.runs.len() > 1 {
+            return Ok(());
+        }
+        let tables = self.tables.iter().map(|table| &table.stories);
+        match StoryTable::joined(&files.into_iter().zip(tables).collect::<Vec<_>>()) {
+            Ok(stories) => {
+                let names: Vec<&str> = self.tables.iter().map(|one| one.name.as_str()).collect();
+                let name = names.join(", ");
+                self.tables = vec![NamedTable { name, stories }];
+                Ok(())
+            }
+            // The same stories scored twice, which the page compares.
+            Err(CoreError::OtherValue { .. })
+                if compare::all(self).len() + 1 == self.tables.len() =>
+            {
+                Ok(())
+            }
+            Err(e) => Err(e.into()),
+        }
     }
 
     fn read_folder(&mut self, path: &Path) -> Result<()> {

@@ -3,11 +3,12 @@
 use std::collections::{HashMap, HashSet};
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use serde::Deserialize;
 use storymeter_core::read::{self, ReadOptions};
 use storymeter_core::{
-    Catalogue, Error as CoreError, Key, Place, Role, Row, RowIndex, ScoreTable, Story, Value, file,
+    Catalogue, Key, Place, Result as CoreResult, Role, Row, RowIndex, ScoreTable, Story, Value,
+    file,
 };
 use storymeter_meta::Edition;
 use storymeter_meta::study::Turn;
@@ -24,8 +25,6 @@ const MOST_BYTES: u64 = 1 << 30;
 /// A score table together with what a reader of single stories wants to see.
 #[derive(Debug, Clone, Default)]
 pub struct StoryTable {
-    /// The file of the rows, which errors name.
-    source: PathBuf,
     scores: ScoreTable,
     details: Vec<Details>,
     notes: Vec<String>,
@@ -74,33 +73,46 @@ impl StoryTable {
 
     /// Reads a score table from the content of a file.
     pub(crate) fn parse(content: Vec<u8>, path: &Path, catalogue: &Catalogue) -> Result<Self> {
-        // The table takes the content, so the explanations are found first. A file that is no table
-        // must be called that, whatever is in it.
-        let explanations = explanations(&content, path);
-        let unread = match content.as_slice() {
-            [0x1f, 0x8b, ..] => Some("compressed"),
-            [b'P', b'A', b'R', b'1', ..] => Some("Parquet"),
-            _ => None,
-        };
-        let scores = read::scores_from(path, Cursor::new(content), catalogue)?;
+        let content = Content(Arc::new(content));
+        let scores = read::scores_from(path, Cursor::new(content.clone()), catalogue)?;
         let mut table = Self {
-            source: path.to_owned(),
             details: vec![Details::default(); scores.rows().len()],
             notes: scores.notes().to_vec(),
             scores,
             excluded: Vec::new(),
         };
-        if let Some(unread) = unread {
+        if content.0.starts_with(b"PAR1") {
             let name = path.display();
-            table.notes.push(format!("{name} is {unread}; explanations in it are not shown."));
+            table.notes.push(format!("{name} is Parquet; explanations in it are not shown."));
             return Ok(table);
         }
-        for (row, explanation) in explanations? {
+        for (row, explanation) in read::explanations(path, Cursor::new(content))? {
             if let Some(details) = table.details.get_mut(row) {
                 details.explanation = Some(explanation);
             }
         }
         Ok(table)
+    }
+
+    /// Joins score tables and the files that they were read from, as
+    /// [`joined_scores`](read::joined_scores) does.
+    pub(crate) fn joined(files: &[(PathBuf, &Self)]) -> CoreResult<Self> {
+        let tables: Vec<(PathBuf, ScoreTable)> =
+            files.iter().map(|(path, table)| (path.clone(), table.scores.clone())).collect();
+        let (scores, targets) = read::join_scores(&tables)?;
+        let mut details = vec![Details::default(); scores.rows().len()];
+        let mut notes = scores.notes().to_vec();
+        for ((_, table), targets) in files.iter().zip(targets) {
+            for (own, target) in table.details.iter().zip(targets) {
+                let all = &mut details[target];
+                all.text = all.text.take().or_else(|| own.text.clone());
+                all.prompt = all.prompt.take().or_else(|| own.prompt.clone());
+                all.explanation = all.explanation.take().or_else(|| own.explanation.clone());
+            }
+            let is_new = |note: &&String| !scores.notes().contains(note);
+            notes.extend(table.notes.iter().filter(is_new).cloned());
+        }
+        Ok(Self { scores, details, notes, excluded: Vec::new() })
     }
 
     /// Reads a file of stories that have ratings at most, and no scores.
@@ -114,12 +126,13 @@ impl StoryTable {
             let record = record?;
             let item = record.story.item().to_owned();
             let Story { id, system, prompt, text, ratings, .. } = record.story;
-            rows.push(Row { id, system, item, ratings, line: record.place.line });
+            let line = record.place.line;
+            rows.push(Row { id, system, item, ratings, line, ..Row::default() });
             details.push(Details { text: Some(text), prompt, explanation: None });
         }
         let scores = ScoreTable::new(rows).read_from(path);
         scores.index()?;
-        Ok(Self { source: path.to_owned(), scores, details, ..Self::default() })
+        Ok(Self { scores, details, ..Self::default() })
     }
 
     /// The scores and ratings.
@@ -176,8 +189,7 @@ impl StoryTable {
         ));
         self.details = kept.iter().map(|&at| std::mem::take(&mut self.details[at])).collect();
         let rows = kept.iter().map(|&at| self.scores.rows()[at].clone()).collect();
-        let keep = |values: &[Value]| kept.iter().map(|&at| values[at].clone()).collect::<Vec<_>>();
-        self.rebuild(rows, keep);
+        self.rebuild(rows, &kept);
     }
 
     /// Adds texts, prompts and ratings from a file of stories.
@@ -217,21 +229,21 @@ impl StoryTable {
             ));
         }
         if !has_ratings {
-            self.rebuild(rows, <[_]>::to_vec);
+            self.rebuild(rows, &(0..self.len()).collect::<Vec<_>>());
         }
         Ok(())
     }
 
-    /// Replaces the rows. Criteria come from the ratings of the rows where these have any;
-    /// `values_of` makes the values of the other columns from their present ones.
-    fn rebuild(&mut self, rows: Vec<Row>, values_of: impl Fn(&[Value]) -> Vec<Value>) {
-        let mut scores = ScoreTable::new(rows).read_from(&self.source);
+    /// Replaces the rows by new ones, which are these of the present ones. Criteria come from the
+    /// ratings of the rows where these have any.
+    fn rebuild(&mut self, rows: Vec<Row>, kept: &[usize]) {
+        let mut scores = ScoreTable::new(rows);
         let known = scores.columns().len();
         for (at, column) in self.scores.columns().iter().enumerate() {
             let is_rebuilt =
                 |new: &storymeter_core::Column| new.role == column.role && new.key == column.key;
             if !scores.columns()[..known].iter().any(is_rebuilt) {
-                scores.push(column.clone(), values_of(self.scores.values(at)));
+                scores.push_from(&self.scores, at, kept);
             }
         }
         self.scores = scores;
@@ -288,27 +300,14 @@ impl StoryTable {
     }
 }
 
-/// The explanations that stand beside the scores in plain JSONL, by the number of the row.
-fn explanations(content: &[u8], path: &Path) -> Result<Vec<(usize, serde_json::Value)>> {
-    #[derive(Deserialize)]
-    struct Explained {
-        explanation: Option<serde_json::Value>,
+/// The content of a file, which is read twice.
+#[derive(Clone)]
+struct Content(Arc<Vec<u8>>);
+
+impl AsRef<[u8]> for Content {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
     }
-    let content = content.strip_prefix("\u{feff}".as_bytes()).unwrap_or(content);
-    let lines = content.split(|&byte| byte == b'\n').enumerate();
-    let lines = lines.filter(|(_, line)| !line.trim_ascii().is_empty());
-    let mut found = Vec::new();
-    for (row, (at, line)) in lines.enumerate() {
-        let is_explained = |line: &str| line.starts_with('{') && line.contains("\"explanation\"");
-        if std::str::from_utf8(line.trim_ascii()).is_ok_and(is_explained) {
-            let explained: Explained = serde_json::from_slice(line).map_err(|e| {
-                let place = Place::file(path).at_line(at as u64 + 1).in_field("explanation");
-                CoreError::invalid(place, format!("wrong JSON: {e}"))
-            })?;
-            found.extend(explained.explanation.map(|explanation| (row, explanation)));
-        }
-    }
-    Ok(found)
 }
 
 /// Finds the row of a score table that a story belongs to.

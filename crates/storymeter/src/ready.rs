@@ -230,7 +230,7 @@ impl ReadyScorer {
             id: story.id,
             system: story.system,
             ratings: story.ratings,
-            line: None,
+            ..Row::default()
         };
         let mut table = ScoreTable::new(records.into_iter().map(row).collect());
         for (column, values) in tally.columns(&metrics).into_iter().zip(values) {

@@ -47,7 +47,8 @@ pub struct CompareArgs {
     /// How to print
     #[arg(long, value_enum, default_value_t = PrintFormat::Table)]
     format: PrintFormat,
-    /// Print only these tables. CSV has one table, which is `systems` by default
+    /// Print only these tables. CSV has `systems` by default; several tables become one with the
+    /// columns sheet, row, column and value
     #[arg(long, value_enum, value_name = "TABLE", value_delimiter = ',')]
     show: Vec<Table>,
     /// Write to this file instead of standard output
@@ -127,10 +128,10 @@ impl CompareArgs {
                 }
                 text
             }
-            PrintFormat::Csv if self.show.first() == Some(&Table::Pairs) => {
-                text::csv(&view::flat_pairs(found), names)
-            }
-            PrintFormat::Csv => text::csv(&view::flat_systems(found), names),
+            PrintFormat::Csv => match self.flat(found).as_slice() {
+                [sheet] => text::csv(sheet, names),
+                several => text::long_csv(several, names),
+            },
             PrintFormat::Table | PrintFormat::Markdown | PrintFormat::Latex => {
                 let sheets = view::system_sheets(found);
                 let wanted: Vec<&Sheet> =
@@ -139,6 +140,25 @@ impl CompareArgs {
                 format!("{}\n{}", words(&documents, self.format), tables.unwrap_or_default())
             }
         })
+    }
+
+    /// The tables for programs.
+    fn flat(&self, found: &[SystemComparison]) -> Vec<Sheet> {
+        let mut wanted = Vec::new();
+        for table in &self.show {
+            if !wanted.contains(table) {
+                wanted.push(*table);
+            }
+        }
+        if wanted.is_empty() {
+            wanted.push(Table::Systems);
+        }
+        let flat = |table| match table {
+            Table::Means => view::flat_means(found),
+            Table::Systems => view::flat_systems(found),
+            Table::Pairs => view::flat_pairs(found),
+        };
+        wanted.into_iter().map(flat).collect()
     }
 
     fn is_wanted(&self, sheet: &Sheet) -> bool {

@@ -35,7 +35,7 @@ Examples:
 pub struct ReportArgs {
     /// Folders written by `meta -o` or `suite run -o`, score files, HANNA's score file, and
     /// training logs. Later folders of `meta` are compared with the first; give their score files
-    /// in the same order
+    /// in the same order. Otherwise several score files are joined as by `compare`
     #[arg(value_name = "DIR|FILE", required = true)]
     inputs: Vec<PathBuf>,
     /// Stories whose texts the page shows beside their scores. They are joined by id, or by system

@@ -3,13 +3,19 @@
 //! and objects that span several lines.
 //!
 //! The elements of an array are cut out one by one, so that memory is bounded by the largest one.
-//! Lists per field are held in memory, because the first story needs the beginning of each.
+//! Lists per field are held in memory, because the first story needs the beginning of each. Where
+//! they are objects, values of the same key belong together, whatever their order is.
+//!
+//! A key that is given twice, or a second list of stories in one object, is an error, because one of
+//! the two would be lost.
 
+use std::collections::{HashMap, HashSet};
 use std::io::{BufRead, Cursor};
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::names::{Field, FieldNames};
+use super::names::{Field, FieldNames, criterion};
 use super::raw::Body;
 use super::scanner::{Fault, Scanner, Step, ValueEnd, incomplete, unexpected};
 use super::shown::quoted;
@@ -35,11 +41,43 @@ enum State {
     /// In an array of stories, which may be a member of an object.
     Array {
         first: bool,
-        member: bool,
+        member: Option<Members>,
     },
     /// In an object with one list per field.
     Columns(Columns),
     Ended,
+}
+
+/// The names of the members of an object that were read, one of which may have the stories.
+#[derive(Default)]
+struct Members {
+    names: HashSet<String>,
+    /// The member that is a list of stories.
+    list: Option<String>,
+}
+
+impl Members {
+    /// A member begins, which is a list of stories or not.
+    fn add(&mut self, name: &str, is_list: bool) -> Step<()> {
+        if !self.names.insert(name.to_owned()) {
+            let problem = format!("the key {} is given twice", quoted(name));
+            return Err(Fault::Content(problem));
+        }
+        if is_list && let Some(first) = self.list.replace(name.to_owned()) {
+            let problem = format!(
+                "the object has two lists of stories, {} and {}; keep one of them",
+                quoted(&first),
+                quoted(name)
+            );
+            return Err(Fault::Content(problem));
+        }
+        Ok(())
+    }
+}
+
+/// Whether a member of an object is a list of stories, by its name and its first byte.
+fn is_list_of_stories(name: &str, begin: u8) -> bool {
+    begin == b'[' && CONTAINERS.contains(&name)
 }
 
 impl Document {
@@ -71,7 +109,7 @@ impl Document {
                     None => return Ok(None),
                     Some(b'[') => {
                         self.input.bump();
-                        self.state = State::Array { first: true, member: false };
+                        self.state = State::Array { first: true, member: None };
                     }
                     Some(b'{') => {
                         if let Some(record) = self.object()? {
@@ -83,14 +121,14 @@ impl Document {
                     }
                 },
                 State::Array { first, member } => {
-                    let member = *member;
                     match self.input.peek()? {
                         None => return Err(incomplete()),
                         Some(b']') => {
                             self.input.bump();
+                            let member = member.take();
                             self.state = State::Top;
-                            if member {
-                                self.skip_members()?;
+                            if let Some(members) = member {
+                                self.skip_members(members)?;
                             }
                             continue;
                         }
@@ -102,7 +140,7 @@ impl Document {
                 }
                 State::Columns(columns) => {
                     let line = columns.line;
-                    match columns.next()? {
+                    match columns.next() {
                         Some(row) => return Ok(Some((line, Body::Bytes(row)))),
                         None => self.state = State::Top,
                     }
@@ -136,18 +174,25 @@ impl Document {
         let line = self.input.line;
         let most = self.options.max_line.saturating_mul(COLUMNS);
         let mut members: Vec<(String, Vec<u8>)> = Vec::new();
+        let mut seen = Members::default();
         let (mut length, mut has_story, mut has_lists) = (0usize, false, false);
         self.input.bump();
         while let Some(name) = self.input.key(members.is_empty())? {
             let begin = self.input.peek()?.ok_or_else(incomplete)?;
-            if begin == b'[' && !has_story && CONTAINERS.contains(&name.as_str()) {
+            let is_list = !has_story && is_list_of_stories(&name, begin);
+            seen.add(&name, is_list)?;
+            if is_list {
                 self.input.bump();
-                self.state = State::Array { first: true, member: true };
+                self.state = State::Array { first: true, member: Some(seen) };
                 return Ok(None);
             }
-            if self.options.fields.find(&name).is_some_and(|found| found.field == Field::Story) {
+            if self.is_story(&name) {
                 has_story |= begin == b'"';
                 has_lists |= begin == b'[' || begin == b'{';
+                if begin == b'[' {
+                    // Two names of the story are not two lists of stories.
+                    seen.list.get_or_insert_with(|| name.clone());
+                }
             }
             let mut value = Vec::new();
             let room = most.saturating_sub(length);
@@ -163,17 +208,23 @@ impl Document {
             members.push((name, value));
         }
         if has_lists && !has_story {
-            self.state = State::Columns(Columns::new(members, &self.options.fields, line));
+            self.state = State::Columns(Columns::new(members, &self.options.fields, line)?);
             return Ok(None);
         }
         let members = members.iter().map(|(name, value)| (name.as_str(), value.as_slice()));
         Ok(Some((line, self.sized(composed(members), length))))
     }
 
+    fn is_story(&self, name: &str) -> bool {
+        self.options.fields.find(name).is_some_and(|found| found.field == Field::Story)
+    }
+
     /// Passes over what follows the array of stories in its object.
-    fn skip_members(&mut self) -> Step<()> {
-        while self.input.key(false)?.is_some() {
-            self.input.peek()?;
+    fn skip_members(&mut self, mut seen: Members) -> Step<()> {
+        while let Some(name) = self.input.key(false)? {
+            let begin = self.input.peek()?.ok_or_else(incomplete)?;
+            let is_list = is_list_of_stories(&name, begin) || begin == b'[' && self.is_story(&name);
+            seen.add(&name, is_list)?;
             self.input.value(&mut Vec::new(), self.options.max_line)?;
         }
         Ok(())
@@ -199,105 +250,189 @@ fn composed<'a>(members: impl Iterator<Item = (&'a str, &'a [u8])>) -> Vec<u8> {
 struct Columns {
     columns: Vec<Column>,
     line: u64,
-    rows: u64,
+    /// The number of stories, and of those that were given.
+    rows: usize,
+    given: usize,
 }
 
 struct Column {
     name: String,
     values: Vec<u8>,
-    /// Where the next value begins.
-    at: usize,
-    kind: Kind,
-}
-
-#[derive(Clone, Copy, PartialEq)]
-enum Kind {
-    /// `[value, ...]`
-    List,
-    /// `{"0": value, ...}`, which is how pandas writes a column.
-    Numbered,
-    /// A value that all stories have.
-    Shared,
+    /// Where the value of each story stands; nothing for a value that all stories have.
+    places: Option<Vec<Range<usize>>>,
 }
 
 impl Columns {
-    fn new(members: Vec<(String, Vec<u8>)>, names: &FieldNames, line: u64) -> Self {
-        let read = |(name, values): (String, Vec<u8>)| {
-            let ratings = names.find(&name)?.field == Field::Ratings;
-            let kind = match values.first() {
-                Some(b'[') => Kind::List,
+    fn new(members: Vec<(String, Vec<u8>)>, names: &FieldNames, line: u64) -> Step<Self> {
+        let mut columns = Vec::new();
+        // The first list, and the first object with its keys.
+        let mut list: Option<(String, usize)> = None;
+        let mut object: Option<(String, HashMap<String, usize>)> = None;
+        for (name, values) in members {
+            let field = names.find(&name).map(|found| found.field);
+            if field.is_none() && criterion(&name).is_none() {
+                continue;
+            }
+            let places = match values.first() {
+                Some(b'[') => {
+                    let places = of_list(&values)?;
+                    let (first, length) = list.get_or_insert((name.clone(), places.len()));
+                    if *length != places.len() {
+                        return Err(Fault::Content(format!(
+                            "the lists have different lengths: {} has {length} values, and {} has \
+                             {}",
+                            quoted(first),
+                            quoted(&name),
+                            places.len()
+                        )));
+                    }
+                    Some(places)
+                }
                 // Ratings of one story are an object too.
-                Some(b'{') if !ratings => Kind::Numbered,
-                _ => Kind::Shared,
+                Some(b'{') if field != Some(Field::Ratings) => Some(match &object {
+                    None => {
+                        let (keys, places) = of_object(&name, &values)?;
+                        object = Some((name.clone(), keys));
+                        places
+                    }
+                    Some((first, keys)) => in_order(&name, &values, first, keys)?,
+                }),
+                _ => None,
             };
-            Some(Column { name, values, at: 1, kind })
-        };
-        Self { columns: members.into_iter().filter_map(read).collect(), line, rows: 0 }
+            columns.push(Column { name, values, places });
+        }
+        if let (Some((list, _)), Some((object, _))) = (&list, &object) {
+            return Err(Fault::Content(format!(
+                "{} is a list and {} an object, so it is not clear which of their values belong \
+                 together",
+                quoted(list),
+                quoted(object)
+            )));
+        }
+        let rows = columns.iter().find_map(|column| Some(column.places.as_ref()?.len()));
+        Ok(Self { columns, line, rows: rows.unwrap_or(0), given: 0 })
     }
 
     /// The next story, as an object.
-    fn next(&mut self) -> Step<Option<Vec<u8>>> {
-        let rows = self.rows;
-        self.rows += 1;
-        // By position: where the value stands.
-        let mut row = Vec::with_capacity(self.columns.len());
-        for column in &mut self.columns {
-            row.push(column.next()?);
+    fn next(&mut self) -> Option<Vec<u8>> {
+        if self.given == self.rows {
+            return None;
         }
-        let of_lists = || row.iter().zip(&self.columns).filter(|(_, column)| column.is_list());
-        if let Some((_, ended)) = of_lists().find(|(value, _)| value.is_none()) {
-            if of_lists().all(|(value, _)| value.is_none()) {
-                return Ok(None);
-            }
-            return Err(Fault::Content(format!(
-                "the lists have different lengths: {} ends after {rows} values, and others go on",
-                quoted(&ended.name)
-            )));
-        }
-        let members = row.into_iter().zip(&self.columns).map(|(value, column)| {
-            (column.name.as_str(), &column.values[value.unwrap_or_default()])
+        let at = self.given;
+        self.given += 1;
+        let members = self.columns.iter().map(|column| {
+            let place = match &column.places {
+                Some(places) => places[at].clone(),
+                None => 0..column.values.len(),
+            };
+            (column.name.as_str(), &column.values[place])
         });
-        Ok(Some(composed(members)))
+        Some(composed(members))
     }
 }
 
-impl Column {
-    fn is_list(&self) -> bool {
-        self.kind != Kind::Shared
+/// Where the values of a list stand.
+fn of_list(list: &[u8]) -> Step<Vec<Range<usize>>> {
+    let mut values = Values { bytes: list, at: 1 };
+    let mut places = Vec::new();
+    while values.goes_on(b']', places.is_empty())? {
+        places.push(values.cut()?);
     }
+    Ok(places)
+}
 
-    /// Where the next value stands.
-    fn next(&mut self) -> Step<Option<std::ops::Range<usize>>> {
-        if !self.is_list() {
-            return Ok(Some(0..self.values.len()));
+/// The keys of an object, with their positions, and where the values stand. pandas writes a column
+/// as `{"0": value, ...}`.
+type Keyed = (HashMap<String, usize>, Vec<Range<usize>>);
+
+fn of_object(name: &str, object: &[u8]) -> Step<Keyed> {
+    let mut values = Values { bytes: object, at: 1 };
+    let (mut keys, mut places) = (HashMap::new(), Vec::new());
+    while values.goes_on(b'}', places.is_empty())? {
+        let key = values.cut()?;
+        let key: String = serde_json::from_slice(&object[key])
+            .map_err(|e| Fault::Content(format!("a key is wrong: {}", super::described(&e))))?;
+        values.colon()?;
+        let shown = quoted(&key);
+        if keys.insert(key, places.len()).is_some() {
+            let problem = format!("the key {shown} of {} is given twice", quoted(name));
+            return Err(Fault::Content(problem));
         }
+        places.push(values.cut()?);
+    }
+    Ok((keys, places))
+}
+
+/// Where the values of an object stand, in the order of the keys of the first one.
+fn in_order(
+    name: &str,
+    object: &[u8],
+    first: &str,
+    keys: &HashMap<String, usize>,
+) -> Step<Vec<Range<usize>>> {
+    let (own, places) = of_object(name, object)?;
+    let lacks = |name: &str, key: &str, other: &str| {
+        let (name, key, other) = (quoted(name), quoted(key), quoted(other));
+        Fault::Content(format!("{name} has no value of the key {key}, which {other} has"))
+    };
+    let mut ordered = vec![0..0; keys.len()];
+    for (key, at) in &own {
+        if let Some(&position) = keys.get(key) {
+            ordered[position] = places[*at].clone();
+        }
+    }
+    // No message depends on the order of a hash table.
+    let lost = |keys: &HashMap<String, usize>, others: &HashMap<String, usize>| {
+        let lost = keys.iter().filter(|(key, _)| !others.contains_key(*key));
+        lost.min_by_key(|(_, at)| **at).map(|(key, _)| key.clone())
+    };
+    if let Some(key) = lost(keys, &own) {
+        return Err(lacks(name, &key, first));
+    }
+    match lost(&own, keys) {
+        Some(key) => Err(lacks(first, &key, name)),
+        None => Ok(ordered),
+    }
+}
+
+/// Cuts the values of a list or an object that is in memory.
+struct Values<'a> {
+    bytes: &'a [u8],
+    /// Where the next value begins.
+    at: usize,
+}
+
+impl Values<'_> {
+    /// Whether another value follows, and not the end.
+    fn goes_on(&mut self, end: u8, first: bool) -> Step<bool> {
         match self.peek()? {
-            b']' | b'}' => return Ok(None),
-            b',' if self.at > 1 => self.at += 1,
+            next if next == end => return Ok(false),
+            b',' if !first => self.at += 1,
             _ => {}
         }
-        if self.kind == Kind::Numbered {
-            self.cut()?;
-            match self.peek()? {
-                b':' => self.at += 1,
-                other => return Err(unexpected(other, "a colon")),
-            }
+        Ok(true)
+    }
+
+    fn colon(&mut self) -> Step<()> {
+        match self.peek()? {
+            b':' => self.at += 1,
+            other => return Err(unexpected(other, "a colon")),
         }
-        self.cut().map(Some)
+        Ok(())
     }
 
     /// The next byte that is not white space.
     fn peek(&mut self) -> Step<u8> {
-        let unread = &self.values[self.at.min(self.values.len())..];
+        let unread = &self.bytes[self.at.min(self.bytes.len())..];
         let blank = unread.iter().take_while(|b| b.is_ascii_whitespace()).count();
         self.at += blank;
         unread.get(blank).copied().ok_or_else(incomplete)
     }
 
-    fn cut(&mut self) -> Step<std::ops::Range<usize>> {
+    fn cut(&mut self) -> Step<Range<usize>> {
         let next = self.peek()?;
         let begin = self.at;
-        let (used, is_over) = ValueEnd::default().find(&self.values[begin..]);
+        let (used, is_over) = ValueEnd::default().find(&self.bytes[begin..]);
         if !is_over {
             return Err(incomplete());
         }
@@ -358,7 +493,7 @@ fn holds_lists(object: &[u8], names: &FieldNames) -> bool {
             }
             holds = true;
         }
-        holds |= begin == b'[' && CONTAINERS.contains(&name.as_str());
+        holds |= is_list_of_stories(&name, begin);
         if input.value(&mut Vec::new(), 0).is_err() {
             break;
         }

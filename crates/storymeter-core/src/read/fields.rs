@@ -1,112 +1,189 @@
 //! The fields of a JSON object that is a story or a line of scores, and what their values may be.
 //!
-//! No field may be given twice, neither under one name nor under two, because one of the values
-//! would be lost. `null` is the same as no field.
+//! No field may be given twice under one name, because one of the values would be lost. Under two
+//! names, the more usual one is taken ([`names`](super::names)). `null` is the same as no field.
 //!
 //! The types below have visitors of their own, because the errors of serde's untagged enums do not
 //! say what is wrong.
 
-use std::cell::Cell;
+use std::cell::RefCell;
 use std::collections::HashSet;
 use std::fmt;
 
 use serde::Deserialize;
-use serde::de::{self, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::Visitor;
+use serde::de::{self, DeserializeOwned, DeserializeSeed, Deserializer, MapAccess, SeqAccess};
 use serde_json::value::RawValue;
 
-use super::shown::{quoted, shortened};
-use crate::{Error, Place, Ratings};
+use super::names::{Candidate, Field, FieldNames, UsedNames, criterion};
+use super::shown::{cut, quoted, shortened};
+use crate::{Place, Ratings};
 
-/// The names of the fields.
-#[derive(Deserialize, Debug, Clone, Copy, PartialEq, Eq)]
-#[serde(field_identifier, rename_all = "snake_case")]
-pub(super) enum Name {
-    Id,
-    StoryId,
-    System,
-    Model,
-    Item,
-    PromptIndex,
-    Prompt,
-    Story,
-    Reference,
-    Human,
-    Ratings,
+/// What the name of a field of an object stands for.
+pub(super) enum Named {
+    /// A field of stories.
+    Field(Candidate),
+    /// Ratings on one criterion, with the whole name.
+    Criterion(String),
+    /// The scores of a story.
     Scores,
+    /// Why scores are absent.
     Absent,
-    #[serde(other)]
     Unknown,
 }
 
-impl Name {
-    /// The name in the file; nothing for a field that is ignored.
-    pub fn text(self) -> Option<&'static str> {
-        Some(match self {
-            Self::Id => "id",
-            Self::StoryId => "story_id",
-            Self::System => "system",
-            Self::Model => "model",
-            Self::Item => "item",
-            Self::PromptIndex => "prompt_index",
-            Self::Prompt => "prompt",
-            Self::Story => "story",
-            Self::Reference => "reference",
-            Self::Human => "human",
-            Self::Ratings => "ratings",
-            Self::Scores => "scores",
-            Self::Absent => "absent",
-            Self::Unknown => return None,
+/// Reads the name of a field.
+pub(super) struct NameSeed<'n>(pub &'n FieldNames);
+
+impl<'de> DeserializeSeed<'de> for NameSeed<'_> {
+    type Value = Named;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Named, D::Error> {
+        deserializer.deserialize_identifier(self)
+    }
+}
+
+impl Visitor<'_> for NameSeed<'_> {
+    type Value = Named;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the name of a field")
+    }
+
+    fn visit_str<E: de::Error>(self, name: &str) -> Result<Named, E> {
+        Ok(match (self.0.find(name), name) {
+            (Some(candidate), _) => Named::Field(candidate),
+            (None, "scores") => Named::Scores,
+            (None, "absent") => Named::Absent,
+            _ if criterion(name).is_some() => Named::Criterion(name.to_owned()),
+            _ => Named::Unknown,
         })
     }
 }
 
-/// The field that is being read, which an error names, and those that were read before.
+/// The field that is being read, which an error names.
 #[derive(Default)]
-pub(super) struct Progress {
-    current: Cell<Option<&'static str>>,
-    /// One bit per name.
-    seen: Cell<u32>,
+pub(super) struct Current(RefCell<Option<String>>);
+
+impl Current {
+    pub fn set(&self, name: &str) {
+        let mut current = self.0.borrow_mut();
+        let name_now = current.get_or_insert_default();
+        name_now.clear();
+        name_now.push_str(name);
+    }
+
+    pub fn clear(&self) {
+        // The room for the next name is kept.
+        if let Some(name) = self.0.borrow_mut().as_mut() {
+            name.clear();
+        }
+    }
+
+    /// A place, narrowed to the field.
+    pub fn place(&self, place: &Place) -> Place {
+        match self.0.borrow().as_deref() {
+            None | Some("") => place.clone(),
+            Some(name) => place.clone().in_field(cut(name)),
+        }
+    }
 }
 
-impl Progress {
-    /// A field begins.
-    pub fn begin<E: de::Error>(&self, name: Name) -> Result<(), E> {
-        self.current.set(name.text());
-        let (seen, bit) = (self.seen.get(), 1 << name as u32);
-        if seen & bit != 0 {
-            return Err(E::custom("the field is given twice"));
+/// A value under a name that need not be the most usual one of its field.
+pub(super) struct Held {
+    pub candidate: Candidate,
+    value: Box<RawValue>,
+    twice: bool,
+}
+
+impl Held {
+    /// The value. A field that is given twice is an error.
+    pub fn read<T: DeserializeOwned, E: de::Error>(&self) -> Result<T, E> {
+        if self.twice {
+            return Err(E::custom(TWICE));
         }
-        self.seen.set(seen | bit);
+        serde_json::from_str(self.value.get()).map_err(|e| E::custom(problem(&e)))
+    }
+}
+
+/// What is wrong with a field that is given twice.
+pub(super) const TWICE: &str = "the field is given twice";
+
+/// By field: the value under the most usual of the names that are there.
+#[derive(Default)]
+pub(super) struct HeldFields([Option<Held>; Field::ALL.len()]);
+
+impl HeldFields {
+    /// Takes a value, unless there is one under a more usual name. `null` is no value.
+    pub fn offer(&mut self, candidate: Candidate, value: Box<RawValue>, used: &mut UsedNames) {
+        let held = &mut self.0[candidate.field as usize];
+        match held {
+            _ if value.get() == "null" => {}
+            Some(better) if better.candidate.rank < candidate.rank => {
+                used.pass_over(candidate.field, candidate.position());
+            }
+            Some(same) if same.candidate.rank == candidate.rank => same.twice = true,
+            _ => {
+                if let Some(worse) = held.take() {
+                    used.pass_over(candidate.field, worse.candidate.position());
+                }
+                *held = Some(Held { candidate, value, twice: false });
+            }
+        }
+    }
+
+    pub fn into_values(self) -> impl Iterator<Item = Held> {
+        self.0.into_iter().flatten()
+    }
+}
+
+/// The ratings of fields such as `human.plot`.
+#[derive(Default)]
+pub(super) struct FlatRatings {
+    ratings: Ratings,
+    criteria: usize,
+    /// The name of the first field.
+    first: String,
+}
+
+impl FlatRatings {
+    /// Takes the value of a field.
+    pub fn take<'de, A: MapAccess<'de>>(
+        &mut self,
+        name: &str,
+        map: &mut A,
+    ) -> Result<(), A::Error> {
+        let Some(criterion) = criterion(name) else { return Ok(()) };
+        limit(self.criteria, MAX_CRITERIA, "criteria")?;
+        if self.ratings.get(criterion).is_some() {
+            return Err(de::Error::custom(format!(
+                "the criterion {} is given twice",
+                quoted(criterion)
+            )));
+        }
+        let Numbers(numbers) = map.next_value()?;
+        numbers.into_iter().for_each(|number| self.ratings.push(criterion, number));
+        self.criteria += 1;
+        if self.first.is_empty() {
+            name.clone_into(&mut self.first);
+        }
         Ok(())
     }
 
-    /// The field ends.
-    pub fn end(&self) {
-        self.current.set(None);
-    }
-
-    /// The one value of two names for the same thing.
-    fn only<T, E: de::Error>(
-        &self,
-        [(name, value), (alias, other)]: [(Name, Option<T>); 2],
-    ) -> Result<Option<T>, E> {
-        if value.is_some() && other.is_some() {
-            self.current.set(alias.text());
-            let name = name.text().unwrap_or_default();
-            return Err(E::custom(format!(
-                "this is another name of the field \"{name}\", which is given too; keep one of them"
-            )));
+    /// All ratings, of which some may stand in one field. There must not be both.
+    pub fn join<E: de::Error>(
+        self,
+        judged: Option<Judgments>,
+        current: &Current,
+    ) -> Result<Ratings, E> {
+        match judged {
+            Some(_) if self.criteria > 0 => {
+                current.set(&self.first);
+                Err(E::custom("there is also a field with all ratings; keep one of them"))
+            }
+            Some(judged) => Ok(judged.0),
+            None => Ok(self.ratings),
         }
-        Ok(value.or(other))
-    }
-
-    /// The error about an object at a place, narrowed to the field.
-    pub fn error(&self, place: &Place, e: &serde_json::Error) -> Error {
-        let place = match self.current.get() {
-            Some(name) => place.clone().in_field(name),
-            None => place.clone(),
-        };
-        Error::invalid(place, describe(e))
     }
 }
 
@@ -127,61 +204,6 @@ pub(crate) fn problem(e: &serde_json::Error) -> String {
     let message = e.to_string();
     let end = message.rfind(" at line ").unwrap_or(message.len());
     shortened(&message[..end], MESSAGE).into_owned()
-}
-
-/// What stories and lines of scores have in common.
-#[derive(Default)]
-pub(super) struct Common {
-    id: [Option<Label>; 2],
-    system: [Option<Label>; 2],
-    item: [Option<Label>; 2],
-    human: [Option<Judgments>; 2],
-}
-
-/// The values of [`Common`].
-pub(super) struct Given {
-    pub id: Option<String>,
-    pub system: Option<String>,
-    pub item: Option<String>,
-    pub ratings: Ratings,
-}
-
-impl Common {
-    /// Takes the value of a field if it is one of these, and passes over it otherwise.
-    pub fn take<'de, A: MapAccess<'de>>(
-        &mut self,
-        name: Name,
-        map: &mut A,
-    ) -> Result<(), A::Error> {
-        match name {
-            Name::Id => self.id[0] = map.next_value()?,
-            Name::StoryId => self.id[1] = map.next_value()?,
-            Name::System => self.system[0] = map.next_value()?,
-            Name::Model => self.system[1] = map.next_value()?,
-            Name::Item => self.item[0] = map.next_value()?,
-            Name::PromptIndex => self.item[1] = map.next_value()?,
-            Name::Human => self.human[0] = map.next_value()?,
-            Name::Ratings => self.human[1] = map.next_value()?,
-            _ => drop(map.next_value::<IgnoredAny>()?),
-        }
-        Ok(())
-    }
-
-    /// The values, each from the one of its two names that is given.
-    pub fn finish<E: de::Error>(self, progress: &Progress) -> Result<Given, E> {
-        let label = |names: [Name; 2], [value, other]: [Option<Label>; 2]| {
-            let label = progress.only::<_, E>([(names[0], value), (names[1], other)])?;
-            Ok(label.map(|label| label.0))
-        };
-        let [human, ratings] = self.human;
-        let judged = progress.only::<_, E>([(Name::Human, human), (Name::Ratings, ratings)])?;
-        Ok(Given {
-            id: label([Name::Id, Name::StoryId], self.id)?,
-            system: label([Name::System, Name::Model], self.system)?,
-            item: label([Name::Item, Name::PromptIndex], self.item)?,
-            ratings: judged.map(|judgments| judgments.0).unwrap_or_default(),
-        })
-    }
 }
 
 /// An id or a name: a string, or a number, whose digits are kept as they stand in the file. As
@@ -238,7 +260,7 @@ impl<'de> Deserialize<'de> for References {
 /// without them, because values take more room in memory than in a file, and missing ratings are
 /// stored.
 pub(super) const MAX_RATERS: usize = 10_000;
-const MAX_CRITERIA: usize = 1_000;
+pub(super) const MAX_CRITERIA: usize = 1_000;
 const MAX_REFERENCES: usize = 10_000;
 
 /// An error if there are `most` things already.

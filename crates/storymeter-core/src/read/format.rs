@@ -126,6 +126,11 @@ impl Format {
         !matches!(Kind::from_name(path), Kind::Unnamed | Kind::Unknown)
     }
 
+    /// Whether the name says that a file is a table: CSV or TSV.
+    pub(super) fn is_table_name(path: &Path) -> bool {
+        matches!(Kind::from_name(path), Kind::Csv | Kind::Tsv)
+    }
+
     /// Whether the name says that a file is plain text.
     pub(super) fn is_text_name(path: &Path) -> bool {
         matches!(Kind::from_name(path), Kind::Text)
@@ -214,7 +219,23 @@ pub(super) fn first_line(start: &[u8]) -> &[u8] {
 
 /// The name of a file without the ending of its compression.
 pub fn without_compression(name: &str) -> &str {
-    [".gz", ".zst", ".zstd"].iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(name)
+    let stem = |ending: &&str| {
+        let (stem, end) = name.split_at_checked(name.len().checked_sub(ending.len())?)?;
+        end.eq_ignore_ascii_case(ending).then_some(stem)
+    };
+    [".gz", ".zst", ".zstd"].iter().find_map(stem).unwrap_or(name)
+}
+
+/// The name of a file without its folder, its compression and the ending of a known format: a file
+/// of one system is named after the system.
+pub(super) fn known_stem(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let plain = without_compression(&name);
+    match plain.rsplit_once('.') {
+        Some((stem, _)) if !stem.is_empty() && Format::is_recognised(path) => stem.to_owned(),
+        _ if plain.is_empty() => name.into_owned(),
+        _ => plain.to_owned(),
+    }
 }
 
 /// The name of a file of which every story is a file: without endings.

@@ -3,7 +3,8 @@
 //! The story is the column of the user's choice, or `story`, or the columns `sentence1` to
 //! `sentence5` joined by spaces, or a column with one of the other usual names ([`Field::names`]).
 //! Names may be in upper or lower case. Two columns of one name are an error if that name is
-//! needed. All other columns are ignored.
+//! needed. Columns `human.NAME` and `human/NAME` have the ratings on a criterion. All other columns
+//! are ignored.
 //!
 //! In a wide table, every column that is not the id, the item, the prompt or the reference has the
 //! name of a system, and each row has one story per system.
@@ -16,8 +17,10 @@ use std::borrow::Cow;
 
 use super::Format;
 use super::delimited::{Dialect, fields, names_of, wrong_width};
-use super::names::{Field, FieldNames, UsedNames};
-use super::shown::{cut, listed};
+use super::fields::MAX_CRITERIA;
+use super::names::{Field, FieldNames, UsedNames, criterion};
+use super::scores::number;
+use super::shown::{cut, listed, quoted};
 use crate::spreadsheet::unmarked;
 use crate::write::STORY_HEADER;
 use crate::{Error, Place, Result, Story};
@@ -36,6 +39,8 @@ enum Role {
     Field(Field),
     /// The sentence at this position.
     Sentence(usize),
+    /// Ratings on the criterion at this position.
+    Criterion(usize),
     Ignored,
 }
 
@@ -50,6 +55,8 @@ pub(super) struct Header {
     in_sentences: bool,
     /// The systems of a wide table, each with its column.
     systems: Vec<(usize, String)>,
+    /// The criteria that columns have ratings on, each with the name of its column.
+    criteria: Vec<(String, String)>,
     /// The names that were found.
     pub used: UsedNames,
 }
@@ -70,6 +77,7 @@ impl Header {
             marked: dialect == Dialect::CSV && record.trim_end() == STORY_HEADER,
             in_sentences: false,
             systems: Vec::new(),
+            criteria: Vec::new(),
             used: UsedNames::default(),
         };
         for field in Field::ALL {
@@ -87,12 +95,16 @@ impl Header {
             }
         }
         for field in Field::ALL {
-            // A table has no ratings, and a wide one has its stories in the columns of systems.
+            // A table has a column per criterion, and a wide one has its stories in the columns of
+            // systems.
             let in_columns = wide && matches!(field, Field::Story | Field::System);
             if field == Field::Ratings || given.given(field).is_some() || in_columns {
                 continue;
             }
             header.find(field, &names, place)?;
+        }
+        if !wide {
+            header.find_criteria(&names, place)?;
         }
         if wide {
             header.find_systems(&names, place)?;
@@ -142,6 +154,27 @@ impl Header {
         }
         self.in_sentences = true;
         Ok(true)
+    }
+
+    fn find_criteria(&mut self, names: &[String], place: &Place) -> Result<()> {
+        for (column, name) in names.iter().enumerate() {
+            let Some(criterion) = criterion(name) else { continue };
+            if self.roles[column] != Role::Ignored {
+                continue;
+            }
+            if let Some((_, first)) = self.criteria.iter().find(|(known, _)| known == criterion) {
+                let problem =
+                    format!("the column {} has ratings on the same criterion", quoted(first));
+                return Err(Error::invalid(place.clone().in_field(cut(name)), problem));
+            }
+            if self.criteria.len() == MAX_CRITERIA {
+                let problem = format!("more than {MAX_CRITERIA} criteria");
+                return Err(Error::invalid(place.clone(), problem));
+            }
+            self.roles[column] = Role::Criterion(self.criteria.len());
+            self.criteria.push((criterion.to_owned(), name.clone()));
+        }
+        Ok(())
     }
 
     fn find_systems(&mut self, names: &[String], place: &Place) -> Result<()> {
@@ -196,6 +229,15 @@ impl Header {
             match self.roles.get(count) {
                 None | Some(Role::Ignored | Role::Field(Field::Ratings)) => {}
                 Some(Role::Sentence(position)) => sentences[*position] = field,
+                Some(Role::Criterion(position)) => {
+                    let (criterion, column) = &self.criteria[*position];
+                    let Some(rating) = number(&field, self.dialect) else {
+                        let place = place.clone().in_field(cut(column));
+                        let problem = format!("{} is not a finite number", quoted(&field));
+                        return Err(Error::invalid(place, problem));
+                    };
+                    story.ratings.push(criterion, rating.ok());
+                }
                 Some(Role::Field(Field::Story)) => story.text = field.into_owned(),
                 Some(Role::Field(Field::Id)) => story.id = field.into_owned(),
                 Some(Role::Field(Field::System)) => story.system = non_empty(field),

@@ -3,28 +3,29 @@
 //!
 //! The fields are `id`, `system`, `item`, `prompt`, `story`, `reference` (a text or a list of
 //! texts) and `human` (`{criterion: number | [numbers]}`, or a list of such objects with one per
-//! rater). Only `story` is required. [`Field::names`] lists the other names that are understood. A
+//! rater), which may also be fields `human.CRITERION`. Only `story` is required. [`Field::names`] lists the other names that are understood. A
 //! field that is given twice under one name is an error. `null` is the same as no field, and in a
 //! list it is a missing rating. Other fields are ignored.
 
-use std::cell::Cell;
 use std::fmt;
 
 use serde::Deserialize;
 use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
-use serde_json::value::RawValue;
 
-use super::fields::{Judgments, Label, References, describe, problem};
+use super::fields::{
+    Current, FlatRatings, HeldFields, Judgments, Label, NameSeed, Named, References, TWICE,
+    describe, problem,
+};
 use super::names::{Candidate, Field, FieldNames, UsedNames};
-use crate::{Error, Place, Result, Story};
+use crate::{Error, Place, Ratings, Result, Story};
 
 /// Parses one line.
 pub(super) fn parse(line: &str, place: &Place, names: &FieldNames) -> Result<(Story, UsedNames)> {
     let object = Object::new(names);
     match object.read(line) {
         Ok(read) => object.story(read, place, || keys_of(line)),
-        Err(e) => Err(Error::invalid(object.place(place), describe(&e))),
+        Err(e) => Err(Error::invalid(object.current.place(place), describe(&e))),
     }
 }
 
@@ -47,7 +48,7 @@ pub(super) fn parse_element(
             let object = Object::new(names);
             match object.read(element) {
                 Ok(read) => object.story(read, place, || keys_of(element)),
-                Err(e) => Err(wrong(&object.place(place), &e)),
+                Err(e) => Err(wrong(&object.current.place(place), &e)),
             }
         }
         _ => {
@@ -74,7 +75,7 @@ pub(super) fn parse_value(
     match (&object).deserialize(value) {
         // That the columns are there was seen before the first row was read.
         Ok(read) => object.story(read, place, Vec::new),
-        Err(e) => Err(Error::invalid(object.place(place), describe(&e))),
+        Err(e) => Err(Error::invalid(object.current.place(place), describe(&e))),
     }
 }
 
@@ -118,8 +119,7 @@ fn keys_of(object: &str) -> Vec<String> {
 /// Reads the fields of an object.
 struct Object<'n> {
     names: &'n FieldNames,
-    /// The field that is being read, which an error names.
-    current: Cell<Option<Candidate>>,
+    current: Current,
 }
 
 /// The fields of an object, each under the most usual of its names.
@@ -132,21 +132,16 @@ struct Read {
     prompt: Option<String>,
     references: Option<References>,
     judgments: Option<Judgments>,
+    /// The ratings of one field or of several, when all are read.
+    ratings: Ratings,
     used: UsedNames,
     /// Whether there is a field of each kind, `null` included.
     seen: [bool; Field::ALL.len()],
 }
 
-/// A value under a name that is not the most usual one. It is read only if no better name is found.
-struct Held {
-    candidate: Candidate,
-    value: Box<RawValue>,
-    twice: bool,
-}
-
 impl<'n> Object<'n> {
     fn new(names: &'n FieldNames) -> Self {
-        Self { names, current: Cell::new(None) }
+        Self { names, current: Current::default() }
     }
 
     fn read(&self, text: &str) -> serde_json::Result<Read> {
@@ -156,15 +151,9 @@ impl<'n> Object<'n> {
         Ok(read)
     }
 
-    /// The place, narrowed to the field that was being read.
-    fn place(&self, place: &Place) -> Place {
-        match self.current.get() {
-            Some(candidate) => {
-                let name = self.names.name(candidate.field, candidate.position());
-                place.clone().in_field(super::shown::cut(name))
-            }
-            None => place.clone(),
-        }
+    /// A field begins, which errors name.
+    fn begin(&self, candidate: Candidate) {
+        self.current.set(self.names.name(candidate.field, candidate.position()));
     }
 
     /// Checks that the fields that must be there are.
@@ -192,7 +181,7 @@ impl<'n> Object<'n> {
             prompt: read.prompt,
             text,
             references: read.references.map(|references| references.0).unwrap_or_default(),
-            ratings: read.judgments.map(|judgments| judgments.0).unwrap_or_default(),
+            ratings: read.ratings,
             ..Story::default()
         };
         Ok((story, read.used))
@@ -202,33 +191,29 @@ impl<'n> Object<'n> {
     fn finish<E: de::Error>(
         &self,
         mut read: Read,
-        held: [Option<Held>; Field::ALL.len()],
+        held: HeldFields,
+        flat: FlatRatings,
     ) -> std::result::Result<Read, E> {
-        for held in held.into_iter().flatten() {
-            let Held { candidate, value, twice } = held;
-            let (field, position) = (candidate.field, candidate.position());
+        for held in held.into_values() {
+            let (field, position) = (held.candidate.field, held.candidate.position());
             if read.has(field) {
                 read.used.pass_over(field, position);
                 continue;
             }
-            self.current.set(Some(candidate));
-            if twice {
-                return Err(E::custom("the field is given twice"));
-            }
-            let json = value.get();
-            let wrong = |e: serde_json::Error| E::custom(problem(&e));
+            self.begin(held.candidate);
             match field {
-                Field::Story => read.text = serde_json::from_str(json).map_err(wrong)?,
-                Field::System => read.system = serde_json::from_str(json).map_err(wrong)?,
-                Field::Id => read.id = serde_json::from_str(json).map_err(wrong)?,
-                Field::Item => read.item = serde_json::from_str(json).map_err(wrong)?,
-                Field::Prompt => read.prompt = serde_json::from_str(json).map_err(wrong)?,
-                Field::Reference => read.references = serde_json::from_str(json).map_err(wrong)?,
-                Field::Ratings => read.judgments = serde_json::from_str(json).map_err(wrong)?,
+                Field::Story => read.text = held.read()?,
+                Field::System => read.system = held.read()?,
+                Field::Id => read.id = held.read()?,
+                Field::Item => read.item = held.read()?,
+                Field::Prompt => read.prompt = held.read()?,
+                Field::Reference => read.references = held.read()?,
+                Field::Ratings => read.judgments = held.read()?,
             }
             read.used.take(field, position);
-            self.current.set(None);
+            self.current.clear();
         }
+        read.ratings = flat.join(read.judgments.take(), &self.current)?;
         Ok(read)
     }
 }
@@ -267,20 +252,29 @@ impl<'de> Visitor<'de> for &Object<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Read, A::Error> {
         let mut read = Read::default();
-        let mut held: [Option<Held>; Field::ALL.len()] = Default::default();
+        let (mut held, mut flat) = (HeldFields::default(), FlatRatings::default());
         // One bit per field whose most usual name was there.
         let mut standard = 0u8;
-        while let Some(found) = map.next_key_seed(Key(self.names))? {
-            let Some(candidate) = found else {
-                map.next_value::<IgnoredAny>()?;
-                continue;
+        while let Some(named) = map.next_key_seed(NameSeed(self.names))? {
+            let candidate = match named {
+                Named::Field(candidate) => candidate,
+                Named::Criterion(name) => {
+                    self.current.set(&name);
+                    flat.take(&name, &mut map)?;
+                    self.current.clear();
+                    continue;
+                }
+                Named::Scores | Named::Absent | Named::Unknown => {
+                    map.next_value::<IgnoredAny>()?;
+                    continue;
+                }
             };
             let field = candidate.field;
             read.seen[field as usize] = true;
-            self.current.set(Some(candidate));
+            self.begin(candidate);
             if candidate.rank == 0 {
                 if standard >> (field as u8) & 1 == 1 {
-                    return Err(de::Error::custom("the field is given twice"));
+                    return Err(de::Error::custom(TWICE));
                 }
                 standard |= 1 << (field as u8);
                 match field {
@@ -296,50 +290,10 @@ impl<'de> Visitor<'de> for &Object<'_> {
                     read.used.take(field, 0);
                 }
             } else {
-                let value: Box<RawValue> = map.next_value()?;
-                let held = &mut held[field as usize];
-                match held {
-                    _ if value.get() == "null" => {}
-                    Some(better) if better.candidate.rank < candidate.rank => {
-                        read.used.pass_over(field, candidate.position());
-                    }
-                    Some(same) if same.candidate.rank == candidate.rank => same.twice = true,
-                    _ => {
-                        if let Some(worse) = held.take() {
-                            read.used.pass_over(field, worse.candidate.position());
-                        }
-                        *held = Some(Held { candidate, value, twice: false });
-                    }
-                }
+                held.offer(candidate, map.next_value()?, &mut read.used);
             }
-            self.current.set(None);
+            self.current.clear();
         }
-        self.finish(read, held)
-    }
-}
-
-/// Reads a key, and says which field it is the name of.
-struct Key<'n>(&'n FieldNames);
-
-impl<'de> DeserializeSeed<'de> for Key<'_> {
-    type Value = Option<Candidate>;
-
-    fn deserialize<D: Deserializer<'de>>(
-        self,
-        deserializer: D,
-    ) -> std::result::Result<Self::Value, D::Error> {
-        deserializer.deserialize_identifier(self)
-    }
-}
-
-impl Visitor<'_> for Key<'_> {
-    type Value = Option<Candidate>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the name of a field")
-    }
-
-    fn visit_str<E: de::Error>(self, name: &str) -> std::result::Result<Self::Value, E> {
-        Ok(self.0.find(name))
+        self.finish(read, held, flat)
     }
 }

@@ -63,7 +63,8 @@ pub use names::{Field, FieldNames, FieldUse};
 pub use raw::{Parsed, RawRecord, RawRecords};
 pub use rows::{RowFields, Rows};
 pub use scores::{
-    hanna_metric_name, hanna_scores, is_score_table, joined_scores, scores, scores_from,
+    explanations, hanna_metric_name, hanna_scores, is_score_table, join_scores, joined_scores,
+    scores, scores_from,
 };
 pub(crate) use shown::listed;
 pub use summary::{OneText, Summary};

@@ -2,7 +2,8 @@
 //!
 //! The same names are known in JSON, CSV, TSV and Parquet. Where a record has two names of one
 //! field, the more usual one is taken, in the order of [`Field::names`]. Names that the user gives
-//! ([`FieldNames`]) are taken instead of all usual names of that field.
+//! ([`FieldNames`]) are taken instead of all usual names of that field. A column `human.NAME` or
+//! `human/NAME` has ratings on the criterion NAME.
 
 use super::shown::quoted;
 use crate::error::Missing;
@@ -207,6 +208,13 @@ fn usual(name: &str) -> Option<Candidate> {
     (field != Field::Ratings).then_some(Candidate { field, rank: 2 * position + 1 })
 }
 
+/// The criterion of a column or field `human.NAME` or `human/NAME`, which has ratings on NAME.
+pub(super) fn criterion(name: &str) -> Option<&str> {
+    let (start, rest) = name.split_at_checked("human".len())?;
+    let criterion = rest.strip_prefix(['.', '/', ':'])?;
+    (start.eq_ignore_ascii_case("human") && !criterion.is_empty()).then_some(criterion)
+}
+
 /// Which names of each field were taken, and which were passed over for a more usual one. There is
 /// one bit per position in [`Field::names`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -231,6 +239,13 @@ impl UsedNames {
         for (all, more) in self.passed_over.iter_mut().zip(other.passed_over) {
             *all |= more;
         }
+    }
+
+    /// The fields with a name that was passed over for a more usual one.
+    pub fn preferred(&self) -> Vec<FieldUse> {
+        let mut uses = self.remarkable(&FieldNames::default());
+        uses.retain(|one| !one.instead_of.is_empty());
+        uses
     }
 
     /// The fields whose name is worth a word: it is not the standard one, or it was preferred to
@@ -302,6 +317,15 @@ mod tests {
         assert_eq!(names.find("Generated_Text").unwrap().rank, 13);
         assert_eq!(names.find("mood"), None);
         assert_eq!(names.find("Human"), None);
+    }
+
+    #[test]
+    fn columns_of_ratings_name_their_criterion() {
+        assert_eq!(criterion("human.plot"), Some("plot"));
+        assert_eq!(criterion("Human/plot.pace"), Some("plot.pace"));
+        for name in ["human", "human.", "humane/plot", "human_story", "plot", "hümän.x"] {
+            assert_eq!(criterion(name), None, "{name}");
+        }
     }
 
     #[test]

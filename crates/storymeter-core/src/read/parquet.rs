@@ -1,8 +1,8 @@
 //! Reads Parquet files: one row per story, with the fields of the JSONL layout as columns, under
 //! their usual names or those that the user gives.
 //!
-//! Other columns are not read. Lists, groups and maps become lists and objects of JSON, so
-//! `reference` may be a list and `human` a group of lists.
+//! Columns `human.NAME` and `human/NAME` have ratings. Other columns are not read. Lists, groups and
+//! maps become lists and objects of JSON, so `reference` may be a list and `human` a group of lists.
 //!
 //! Such a file is read from its end, so a stream is put aside in a temporary file first.
 
@@ -24,7 +24,7 @@ use serde_json::{Map, Value};
 
 pub(super) use self::strict::StrictFile;
 use super::aside;
-use super::names::{Field as StoryField, FieldNames};
+use super::names::{Field as StoryField, FieldNames, criterion};
 use super::raw::Body;
 use super::shown::shortened;
 use super::source::{PARQUET_MAGIC, Source};
@@ -114,7 +114,7 @@ fn rows_of(file: File, path: &Path, names: &FieldNames) -> Result<RowIter<'stati
     }
     let wanted: Vec<_> = columns
         .iter()
-        .filter(|column| names.find(column.name()).is_some())
+        .filter(|it| names.find(it.name()).is_some() || criterion(it.name()).is_some())
         .map(Arc::clone)
         .collect();
     let mut seen = HashSet::new();

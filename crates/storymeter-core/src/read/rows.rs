@@ -4,9 +4,11 @@
 //! layout. [`RowFields`] makes such objects of the columns of a table, under the names that files
 //! have too.
 
+use std::collections::HashSet;
+
 use serde_json::{Map, Value};
 
-use super::names::{Field, FieldNames, FieldUse, UsedNames};
+use super::names::{Field, FieldNames, FieldUse, UsedNames, criterion};
 use crate::{Error, Place, Result};
 
 /// Rows that can be gone through several times.
@@ -40,7 +42,7 @@ impl Rows for Vec<Value> {
 
 /// Which columns of a table are the fields of a story.
 ///
-/// A column `human.NAME` holds the ratings on the criterion NAME.
+/// A column `human.NAME` or `human/NAME` holds the ratings on the criterion NAME.
 ///
 /// ```
 /// use serde_json::json;
@@ -62,9 +64,6 @@ pub struct RowFields {
     used: UsedNames,
     names: FieldNames,
 }
-
-/// What the names of columns of ratings begin with.
-const CRITERION: &str = "human.";
 
 impl RowFields {
     /// Finds the fields among the names of columns. Errors call such a thing `what`: "column" or
@@ -110,13 +109,18 @@ impl RowFields {
         }
         let criteria: Vec<(usize, String)> = (0..)
             .zip(columns)
-            .filter_map(|(at, name)| Some((at, name.as_ref().strip_prefix(CRITERION)?.to_owned())))
+            .filter(|(_, name)| names.find(name.as_ref()).is_none())
+            .filter_map(|(at, name)| Some((at, criterion(name.as_ref())?.to_owned())))
             .collect();
         let rated = fields.iter().any(|&(_, field)| field == Field::Ratings);
-        if let Some((_, criterion)) = criteria.first().filter(|_| rated) {
-            let name = format!("{CRITERION}{criterion}");
-            let place = place.in_field(super::shown::cut(&name));
-            let problem = format!("there is also a {what} with all ratings; keep one of them");
+        let mut seen = HashSet::new();
+        for (at, criterion) in &criteria {
+            let problem = match (rated, seen.insert(criterion.as_str())) {
+                (true, _) => format!("there is also a {what} with all ratings; keep one of them"),
+                (_, false) => format!("there are two {what}s of ratings on this criterion"),
+                _ => continue,
+            };
+            let place = place.in_field(super::shown::cut(columns[*at].as_ref()));
             return Err(Error::invalid(place, problem));
         }
         Ok(Self { fields, criteria, used, names: names.clone() })
@@ -180,6 +184,10 @@ mod tests {
             error(&["story", "human", "human.plot"], FieldNames::default()),
             "stories: field \"human.plot\": there is also a column with all ratings; keep one of \
              them"
+        );
+        assert_eq!(
+            error(&["story", "human/plot", "human.plot"], FieldNames::default()),
+            "stories: field \"human.plot\": there are two columns of ratings on this criterion"
         );
     }
 }

@@ -276,8 +276,8 @@ impl Found {
 ///
 /// A folder stands for the files in it whose names belong to a known format, or for all its files
 /// if the format is given, sorted by name. If it has no such file but folders that have some, it
-/// stands for theirs, and each of these folders is a system. If several folders of plain text are
-/// named, each is a system too.
+/// stands for theirs, and each of these folders is a system. A folder with both is an error. If
+/// several folders of plain text are named, each is a system too.
 pub(super) fn expand(inputs: &[PathBuf], format: Option<Format>) -> Result<Vec<Found>> {
     let is_folder = |input: &PathBuf| !is_stdin(input) && input.is_dir();
     let several = inputs.iter().filter(|input| is_folder(input)).count() > 1;
@@ -301,21 +301,28 @@ pub(super) fn expand(inputs: &[PathBuf], format: Option<Format>) -> Result<Vec<F
 
 fn files_of(folder: &Path, format: Option<Format>) -> Result<Vec<Found>> {
     let (files, folders) = contents(folder, format)?;
+    let unclear = |folder: &Path| {
+        let problem = "the folder has files of stories of its own and folders with such files, so \
+                       it is not clear which are meant; name the files or folders to read";
+        Error::invalid(Place::file(folder), problem)
+    };
     let mut of_systems = Vec::new();
     for system in &folders {
         let name = system.file_name().map(|name| name.to_string_lossy().into_owned());
-        let (files, _) = contents(system, format)?;
+        let (files, below) = contents(system, format)?;
+        for deeper in if files.is_empty() { &[][..] } else { &below } {
+            if !contents(deeper, format)?.0.is_empty() {
+                return Err(unclear(system));
+            }
+        }
         of_systems.extend(files.into_iter().map(|path| Found {
             path,
             system: name.clone(),
             only_text: false,
         }));
     }
-    let is_text = |path: &PathBuf| Format::is_text_name(path);
-    if files.iter().any(is_text) && of_systems.iter().any(|found| is_text(&found.path)) {
-        let problem = "the folder has texts of its own and folders with texts, so it is not clear \
-                       which are the stories; name the files or folders to read";
-        return Err(Error::invalid(Place::file(folder), problem));
+    if !files.is_empty() && !of_systems.is_empty() {
+        return Err(unclear(folder));
     }
     if files.is_empty() && of_systems.is_empty() {
         let problem = "the folder has no file of stories: none ends in .jsonl, .json, .csv, .tsv, \

@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 use std::fmt;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{BuildHasher as _, RandomState};
+use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
@@ -93,10 +94,11 @@ impl Summary {
     }
 }
 
+/// A hash that is the same in the whole process, so that summaries can be merged. Its key is random,
+/// so that nobody can write names that collide.
 fn hash(system: &str) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    system.hash(&mut hasher);
-    hasher.finish()
+    static KEY: LazyLock<RandomState> = LazyLock::new(RandomState::new);
+    KEY.hash_one(system)
 }
 
 fn add_new<T: PartialEq>(all: &mut Vec<T>, more: impl IntoIterator<Item = T>) {

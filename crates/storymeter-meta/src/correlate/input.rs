@@ -92,14 +92,10 @@ fn first_line(bytes: &[u8]) -> Option<&str> {
     text.trim_start_matches('\u{feff}').lines().map(str::trim).find(|line| !line.is_empty())
 }
 
-fn has_ending(file: &Path, endings: &[&str]) -> bool {
-    let name = file.to_string_lossy();
-    endings.iter().any(|ending| name.ends_with(ending))
-}
-
 /// Whether the content is a score table rather than stories.
 fn is_table(file: &Path, bytes: &[u8]) -> bool {
-    has_ending(file, &[".jsonl", ".jsonl.gz"]) || read::is_score_table(bytes)
+    let name = file.to_string_lossy();
+    read::without_compression(&name).ends_with(".jsonl") || read::is_score_table(bytes)
 }
 
 /// Reads scores: numbers where the first line is one, otherwise a score table.
@@ -129,6 +125,7 @@ pub(super) fn judgments(file: &Path, catalogue: &Catalogue) -> Result<ScoreTable
             system: story.system,
             ratings: story.ratings,
             line: record.place.line,
+            ..Row::default()
         });
     }
     Ok(ScoreTable::new(rows).read_from(file))

@@ -209,7 +209,7 @@ impl Judgments {
             file: file.to_owned(),
             criterion: key(column).clone(),
             values: input::numbers(table, column),
-            stories: ScoreTable::new(table.rows().to_vec()).read_from(file),
+            stories: ScoreTable::new(table.rows().to_vec()),
         })
     }
 }

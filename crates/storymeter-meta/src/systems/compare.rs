@@ -40,7 +40,7 @@ pub fn compare(table: &ScoreTable, options: &Options) -> Result<Vec<SystemCompar
         options.without.iter().chain(&options.against).try_for_each(|name| stories.check(name))?;
         let columns = columns(table, options)?;
         if columns.is_empty() {
-            return Err(Error::NoMetric { file: None });
+            return Err(Error::NoMetric { file: file.clone() });
         }
         columns.into_iter().map(|(at, column)| one(table, &stories, at, column, options)).collect()
     };

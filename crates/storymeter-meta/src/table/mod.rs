@@ -142,7 +142,7 @@ fn check_scale(table: &ScoreTable, scale: Option<Scale>) -> Result<()> {
     let Some(scale) = scale else { return Ok(()) };
     for (at, row) in table.rows().iter().enumerate() {
         for (criterion, values) in row.ratings.iter() {
-            let place = table.place(at).in_field(criterion);
+            let place = table.place_of_rating(criterion, at).in_field(criterion);
             scale.check(values.iter().copied().flatten(), &place)?;
         }
     }

@@ -44,12 +44,8 @@ pub fn with_stories(scores: &ScoreTable, stories: &Path) -> Result<(ScoreTable, 
         }
     }
     let mut table = ScoreTable::new(rows);
-    if let Some(file) = file_of(scores) {
-        table = table.read_from(&file);
-    }
     for column in scores.of_role(Role::Metric) {
-        let values = kept.iter().map(|&row| scores.values(column)[row].clone()).collect();
-        table.push(scores.columns()[column].clone(), values);
+        table.push_from(scores, column, &kept);
     }
     scores.notes().iter().for_each(|note| table.note(note.clone()));
     Ok((table, warnings))
@@ -62,7 +58,8 @@ fn read_stories(path: &Path) -> Result<ScoreTable> {
         let record = record?;
         let (story, line) = (record.story, record.place.line);
         let item = story.item().to_owned();
-        rows.push(Row { item, id: story.id, system: story.system, ratings: story.ratings, line });
+        let (id, system, ratings) = (story.id, story.system, story.ratings);
+        rows.push(Row { id, system, item, ratings, line, ..Row::default() });
     }
     Ok(ScoreTable::new(rows).read_from(path))
 }

@@ -26,6 +26,16 @@ pub fn system_sheets(found: &[SystemComparison]) -> Vec<Sheet> {
     sheets
 }
 
+/// The means of all systems in one table, for programs: one row per system and one column per
+/// column of scores, under its key.
+pub fn flat_means(found: &[SystemComparison]) -> Sheet {
+    let mut sheet = means(found);
+    for (head, one) in sheet.columns.iter_mut().skip(1).zip(found) {
+        head.name = one.column.key.to_string();
+    }
+    sheet
+}
+
 /// The rankings of all comparisons in one table, for programs: one row per column and system.
 pub fn flat_systems(found: &[SystemComparison]) -> Sheet {
     let mut sheet = Sheet::new("systems", Subject::SystemMeans, "Systems", Form::Table)

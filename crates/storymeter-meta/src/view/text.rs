@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use storymeter_core::spreadsheet::TextCells;
 use storymeter_core::terminal::{plain, plain_lines};
+use unicode_width::UnicodeWidthStr as _;
 
 use super::{Cell, Head, Sheet};
 use crate::study::Study;
@@ -113,8 +114,9 @@ pub(super) struct Printed {
 }
 
 impl Printed {
+    /// The columns of a terminal. Chinese, Japanese and Korean characters take two.
     fn width(&self) -> usize {
-        self.text.chars().count() + self.suffix.chars().count()
+        self.text.width() + self.suffix.width()
     }
 }
 

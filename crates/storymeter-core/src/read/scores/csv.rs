@@ -13,7 +13,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use super::table::{Cell, Table, check_names, contents, is_named};
+use super::table::{Cell, Table, check_names, is_named};
 use super::{Lines, MAX_COLUMNS};
 use crate::read::Field as StoryField;
 use crate::read::cutter::Cut;
@@ -62,9 +62,8 @@ pub(super) fn read(mut lines: LineReader, header: &str, path: &Path) -> Result<L
         *name = unmarked(name).to_owned();
     }
     check_names(&names, &place)?;
-    let contents = contents(&names);
     let width = names.len();
-    let mut table = Table::new(names, contents, place)?;
+    let mut table = Table::new(names, place)?;
     while let Some((text, place)) = record(&mut lines, dialect, path)? {
         let cell = |text| Field { text, dialect };
         let cells: Vec<_> = fields(&text, dialect).take(width + 1).map(cell).collect();
@@ -99,7 +98,7 @@ impl Cell for Field<'_> {
 /// The number in a cell, or that there is none; `None` for anything else.
 ///
 /// Where semicolons separate the fields, a comma in a number is a decimal point.
-fn number(cell: &str, dialect: Dialect) -> Option<Value> {
+pub(in crate::read) fn number(cell: &str, dialect: Dialect) -> Option<Value> {
     let cell = cell.trim();
     if cell.is_empty() || is_named(cell, &ABSENT) {
         return Some(Err(Absence::NotGiven));

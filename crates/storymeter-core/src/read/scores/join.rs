@@ -3,9 +3,11 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use crate::read::format::known_stem;
 use crate::read::shown::{cut, listed, quoted};
 use crate::{
-    Absence, Catalogue, Column, Direction, Error, Key, Place, Result, Role, Row, ScoreTable, Value,
+    Absence, Catalogue, Column, Direction, Error, Key, Origin, Place, Result, Role, Row,
+    ScoreTable, Value,
 };
 
 /// Reads several score files and joins them by system and id.
@@ -44,12 +46,22 @@ pub fn joined_scores(paths: &[impl AsRef<Path>], catalogue: &Catalogue) -> Resul
     if files.len() == 1 {
         return Ok(files.swap_remove(0).1);
     }
-    let names = system_names(&files);
-    let mut joined = Joined::default();
-    for ((path, table), name) in files.iter().zip(names) {
-        joined.add(path, table, name)?;
+    Ok(join_scores(&files)?.0)
+}
+
+/// Joins score tables and the files that they were read from, as [`joined_scores`] does. Returns
+/// also, by file and row, the row of the joined table.
+///
+/// # Errors
+/// Those of [`joined_scores`], except for those of reading.
+pub fn join_scores(files: &[(PathBuf, ScoreTable)]) -> Result<(ScoreTable, Vec<Vec<usize>>)> {
+    let names = system_names(files);
+    let mut joined = Joined { files, ..Joined::default() };
+    let mut targets = Vec::with_capacity(files.len());
+    for (file, name) in names.into_iter().enumerate() {
+        targets.push(joined.add(file, name)?);
     }
-    joined.finish()
+    Ok((joined.finish(), targets))
 }
 
 /// A column by its role and key. A criterion and a metric may have the same name.
@@ -74,7 +86,7 @@ fn system_names(files: &[(PathBuf, ScoreTable)]) -> Vec<Option<String>> {
     };
     let nameless = |table: &ScoreTable| table.rows().iter().all(|row| row.system.is_none());
     let name = |(at, (path, table)): (usize, &(PathBuf, ScoreTable))| {
-        (nameless(table) && shares(at)).then(|| stem(path))
+        (nameless(table) && shares(at)).then(|| known_stem(path))
     };
     let mut names: Vec<Option<String>> = files.iter().enumerate().map(name).collect();
     // Files of the same name in different folders keep their paths.
@@ -90,35 +102,35 @@ fn system_names(files: &[(PathBuf, ScoreTable)]) -> Vec<Option<String>> {
     names
 }
 
-/// The name of a file without its folder and its endings.
-fn stem(path: &Path) -> String {
-    let name =
-        path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-    let mut stem = name.as_str();
-    for ending in [".gz", ".zst", ".jsonl", ".json", ".csv", ".tsv", ".txt"] {
-        stem = stem.strip_suffix(ending).unwrap_or(stem);
-    }
-    if stem.is_empty() { name } else { stem.to_owned() }
+/// A value, and the file and the row of it that it was read from.
+struct Given {
+    value: Value,
+    file: u32,
+    row: u32,
+    /// Which of the files of the joined row that is, counted from 0.
+    origin: u32,
 }
 
 /// The tables that were joined so far.
 #[derive(Default)]
-struct Joined {
-    files: Vec<PathBuf>,
+struct Joined<'a> {
+    /// All files, of which the first `added` were joined.
+    files: &'a [(PathBuf, ScoreTable)],
+    added: usize,
     rows: Vec<Row>,
-    /// By row: the file that it was first read from.
-    source_of: Vec<usize>,
     positions: HashMap<(Option<String>, String), usize>,
     /// The row of each id; `None` if several systems have it.
     by_id: HashMap<String, Option<usize>>,
     columns: Vec<Column>,
-    /// By column: its values, and the file and line of each.
-    values: Vec<HashMap<usize, (Value, Place)>>,
+    /// By column and row.
+    values: Vec<Vec<Option<Given>>>,
     notes: Vec<String>,
 }
 
-impl Joined {
-    fn add(&mut self, path: &Path, table: &ScoreTable, system: Option<String>) -> Result<()> {
+impl Joined<'_> {
+    /// Joins a file. Returns its rows in the joined table.
+    fn add(&mut self, file: usize, system: Option<String>) -> Result<Vec<usize>> {
+        let (path, table) = &self.files[file];
         table.index()?;
         let known = self.columns.len();
         if let Some(name) = &system {
@@ -128,35 +140,36 @@ impl Joined {
         }
         let own: Vec<usize> = table.columns().iter().map(|column| self.column(column)).collect();
         let (before, mut matched) = (self.rows.len(), 0);
+        let mut targets = Vec::with_capacity(table.rows().len());
         for (at, row) in table.rows().iter().enumerate() {
             let row = Row { system: row.system.clone().or_else(|| system.clone()), ..row.clone() };
-            let place = table.place(at);
             let target = match self.find(&row).filter(|&target| target < before) {
                 Some(target) => {
                     matched += 1;
-                    self.merge(target, &row, &place)?;
+                    self.merge(target, &row, || table.place(at))?;
                     target
                 }
                 None => self.append(row),
             };
             for (column, &joined) in own.iter().enumerate() {
-                self.set(joined, target, &table.values(column)[at], &place)?;
+                self.set(joined, target, &table.values(column)[at], (file, at))?;
             }
+            targets.push(target);
         }
         let shares_column = own.iter().any(|&column| column < known);
-        if !self.files.is_empty() {
+        if self.added > 0 {
             self.report(path, table.rows().len(), matched, shares_column)?;
         }
-        self.files.push(path.to_owned());
+        self.added += 1;
         table.notes().iter().for_each(|note| self.notes.push(note.clone()));
-        Ok(())
+        Ok(targets)
     }
 
     /// Says what was joined, unless the file only adds other stories.
     fn report(&mut self, path: &Path, rows: usize, matched: usize, shares: bool) -> Result<()> {
         if matched == 0 && !shares {
-            let before: Vec<String> =
-                self.files.iter().map(|file| file.display().to_string()).collect();
+            let before = self.files[..self.added].iter().map(|(file, _)| file.display());
+            let before: Vec<String> = before.map(|file| file.to_string()).collect();
             let problem = format!(
                 "it has neither a story (by system and id) nor a column in common with {}",
                 listed(&before)
@@ -183,7 +196,7 @@ impl Joined {
         let same = |known: &Column| known.key == column.key && known.role == column.role;
         let Some(at) = self.columns.iter().position(same) else {
             self.columns.push(column.clone());
-            self.values.push(HashMap::new());
+            self.values.push(Vec::new());
             return self.columns.len() - 1;
         };
         let known = &mut self.columns[at];
@@ -220,12 +233,11 @@ impl Joined {
         self.positions.insert((row.system.clone(), row.id.clone()), at);
         self.by_id.entry(row.id.clone()).and_modify(|known| *known = None).or_insert(Some(at));
         self.rows.push(row);
-        self.source_of.push(self.files.len());
         at
     }
 
     /// Adds what another file knows about a story.
-    fn merge(&mut self, target: usize, row: &Row, place: &Place) -> Result<()> {
+    fn merge(&mut self, target: usize, row: &Row, place: impl Fn() -> Place) -> Result<()> {
         let known = &mut self.rows[target];
         if let (Some(ours), Some(theirs)) = (&known.system, &row.system)
             && ours != theirs
@@ -237,12 +249,14 @@ impl Joined {
                 quoted(theirs),
                 quoted(&row.id)
             );
-            return Err(Error::invalid(place.clone().in_field("id"), problem));
+            return Err(Error::invalid(place().in_field("id"), problem));
         }
         if known.system.is_none() && row.system.is_some() {
             known.system.clone_from(&row.system);
             self.positions.insert((row.system.clone(), row.id.clone()), target);
         }
+        let file = row.file.clone().unwrap_or_else(|| Path::new("").into());
+        known.others.push(Origin { file, line: row.line });
         if known.item == known.id {
             known.item.clone_from(&row.item);
         }
@@ -254,56 +268,69 @@ impl Joined {
             if before.is_some() {
                 let problem =
                     format!("story {} has other ratings in another file", quoted(&row.id));
-                return Err(Error::invalid(place.clone().in_field(cut(criterion)), problem));
+                return Err(Error::invalid(place().in_field(cut(criterion)), problem));
             }
             ratings.iter().for_each(|rating| known.ratings.push(criterion, *rating));
         }
         Ok(())
     }
 
-    fn set(&mut self, column: usize, row: usize, value: &Value, place: &Place) -> Result<()> {
+    /// Sets a value that a row of a file has.
+    fn set(
+        &mut self,
+        column: usize,
+        row: usize,
+        value: &Value,
+        (file, at): (usize, usize),
+    ) -> Result<()> {
         if *value == Err(Absence::NotGiven) || *value == Err(Absence::NotRated) {
             return Ok(());
         }
-        if let Some((before, first)) = self.values[column].get(&row) {
-            if before == value {
-                return Ok(());
-            }
-            let known = &self.rows[row];
-            let system = known
-                .system
-                .as_deref()
-                .map_or(String::new(), |system| format!(" of system {}", quoted(system)));
-            let problem = format!(
-                "story {}{system} has another value in {first}; leave one of the files out, or \
-                 rename a column",
-                quoted(&known.id)
-            );
-            let field = cut(self.columns[column].key.as_str()).into_owned();
-            return Err(Error::invalid(place.clone().in_field(field), problem));
+        let known = &self.rows[row];
+        let values = &mut self.values[column];
+        if values.len() <= row {
+            values.resize_with(self.rows.len(), || None);
         }
-        self.values[column].insert(row, (value.clone(), place.clone()));
-        Ok(())
+        let Some(before) = &values[row] else {
+            let origin = known.others.len() as u32;
+            values[row] =
+                Some(Given { value: value.clone(), file: file as u32, row: at as u32, origin });
+            return Ok(());
+        };
+        if before.value == *value {
+            return Ok(());
+        }
+        let place = |file: usize, row: usize| self.files[file].1.place(row);
+        let field = cut(self.columns[column].key.as_str()).into_owned();
+        Err(Error::OtherValue {
+            place: Box::new(place(file, at).in_field(field)),
+            id: known.id.clone(),
+            system: known.system.clone(),
+            first: Box::new(place(before.file as usize, before.row as usize)),
+        })
     }
 
-    fn finish(self) -> Result<ScoreTable> {
+    fn finish(self) -> ScoreTable {
         let count = self.rows.len();
-        let mut table = ScoreTable::new(self.rows).read_from_files(self.files, self.source_of);
+        let mut table = ScoreTable::new(self.rows);
         let rated: Vec<Key> = table.columns().iter().map(|column| column.key.clone()).collect();
-        for (column, mut present) in self.columns.into_iter().zip(self.values) {
-            // Criteria with single ratings are columns of the rows themselves.
-            if column.role == Role::Human && rated.contains(&column.key) {
-                continue;
-            }
+        for (column, given) in self.columns.into_iter().zip(self.values) {
             let absent =
                 if column.role == Role::Human { Absence::NotRated } else { Absence::NotGiven };
-            let value = |row: usize| match present.remove(&row) {
-                Some((value, _)) => value,
-                None => Err(absent.clone()),
-            };
-            table.push(column, (0..count).map(value).collect());
+            let mut values = vec![Err(absent); count];
+            let mut origins = vec![0; count];
+            for (row, given) in given.into_iter().enumerate() {
+                if let Some(given) = given {
+                    (values[row], origins[row]) = (given.value, given.origin);
+                }
+            }
+            // Criteria with single ratings are columns of the rows themselves.
+            match rated.iter().position(|key| column.role == Role::Human && *key == column.key) {
+                Some(known) => table.set_origins(known, origins),
+                None => table.push_joined(column, values, origins),
+            }
         }
         self.notes.into_iter().for_each(|note| table.note(note));
-        Ok(table)
+        table
     }
 }

@@ -8,14 +8,17 @@ use serde::Deserialize;
 use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::{Lines, MAX_COLUMNS};
-use crate::read::fields::{Common, Given, Name, Progress};
+use crate::read::fields::{
+    Current, FlatRatings, HeldFields, Judgments, Label, NameSeed, Named, TWICE, describe,
+};
 use crate::read::lines::{Line, LineReader, is_blank};
+use crate::read::names::{Candidate, Field, FieldNames, UsedNames};
 use crate::read::raw::utf8;
 use crate::read::shown::{cut, quoted};
-use crate::{Absence, Error, Place, Result, Row};
+use crate::{Absence, Error, Place, Ratings, Result, Row};
 
 pub(super) fn read(mut lines: LineReader, path: &Path) -> Result<Lines> {
-    let mut found = Lines::default();
+    let (mut found, mut used) = (Lines::default(), UsedNames::default());
     while let Some(line) = lines.next()? {
         let place = Place::file(path).at_line(lines.number());
         let text = match line {
@@ -23,16 +26,17 @@ pub(super) fn read(mut lines: LineReader, path: &Path) -> Result<Lines> {
             Line::Text(bytes) => utf8(bytes, &place)?,
             Line::Broken(problem) => return Err(Error::invalid(place, problem)),
         };
-        let (given, scores, reasons) = parse(&text, &place)?;
+        let parts = parse(&text, &place)?;
+        used.merge(parts.used);
         let row = found.rows.len();
-        for (key, cell) in scores.0 {
+        for (key, cell) in parts.scores.0 {
             let wrong = |problem: String| {
                 let field = place.clone().in_field(format!("scores.{}", cut(&key)));
                 Error::invalid(field, problem)
             };
             let value = match &cell {
                 Cell::Number(number) if number.is_finite() => Ok(*number),
-                Cell::Null => Err(reasons.get(&key).cloned().unwrap_or(Absence::NotGiven)),
+                Cell::Null => Err(parts.reasons.get(&key).cloned().unwrap_or(Absence::NotGiven)),
                 cell => return Err(wrong(format!("{cell} is not a finite number"))),
             };
             let column = found.column(&key, &place)?;
@@ -41,34 +45,45 @@ pub(super) fn read(mut lines: LineReader, path: &Path) -> Result<Lines> {
             }
             found.values[column].push((row, value));
         }
-        let id = given.id.unwrap_or_else(|| row.to_string());
+        let id = parts.id.map_or_else(|| row.to_string(), |id| id.0);
         found.rows.push(Row {
-            item: given.item.unwrap_or_else(|| id.clone()),
+            item: parts.item.map_or_else(|| id.clone(), |item| item.0),
             id,
-            system: given.system,
-            ratings: given.ratings,
+            system: parts.system.map(|system| system.0),
+            ratings: parts.ratings,
             line: Some(lines.number()),
+            ..Row::default()
         });
     }
+    found.note_names(&used, path);
     Ok(found)
 }
 
-/// The parts of one line.
-type Parts = (Given, Members, HashMap<String, Absence>);
+/// One line.
+#[derive(Default)]
+struct Parts {
+    id: Option<Label>,
+    system: Option<Label>,
+    item: Option<Label>,
+    ratings: Ratings,
+    scores: Members,
+    reasons: HashMap<String, Absence>,
+    used: UsedNames,
+}
 
 fn parse(line: &str, place: &Place) -> Result<Parts> {
-    let progress = Progress::default();
+    let object = Object { names: &FieldNames::default(), current: Current::default() };
     let mut json = serde_json::Deserializer::from_str(line);
-    let object = Object { progress: &progress };
-    let parts = object.deserialize(&mut json).and_then(|parts| json.end().map(|()| parts));
-    parts.map_err(|e| progress.error(place, &e))
+    let parts = (&object).deserialize(&mut json).and_then(|parts| json.end().map(|()| parts));
+    parts.map_err(|e| Error::invalid(object.current.place(place), describe(&e)))
 }
 
-struct Object<'p> {
-    progress: &'p Progress,
+struct Object<'n> {
+    names: &'n FieldNames,
+    current: Current,
 }
 
-impl<'de> DeserializeSeed<'de> for Object<'_> {
+impl<'de> DeserializeSeed<'de> for &Object<'_> {
     type Value = Parts;
 
     fn deserialize<D: Deserializer<'de>>(
@@ -79,7 +94,7 @@ impl<'de> DeserializeSeed<'de> for Object<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Object<'_> {
+impl<'de> Visitor<'de> for &Object<'_> {
     type Value = Parts;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -87,28 +102,66 @@ impl<'de> Visitor<'de> for Object<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Parts, A::Error> {
-        let mut common = Common::default();
-        let [mut scores, mut absent]: [Option<Members>; 2] = Default::default();
-        while let Some(name) = map.next_key::<Name>()? {
-            // A line of scores may also have the story, whose text is of no use here.
-            let ignored = [Name::Story, Name::Prompt, Name::Reference, Name::Unknown];
-            if ignored.contains(&name) {
-                map.next_value::<IgnoredAny>()?;
-                continue;
-            }
-            self.progress.begin(name)?;
-            match name {
-                Name::Scores => scores = map.next_value()?,
-                Name::Absent => {
-                    absent = map.next_value()?;
-                    check_once(absent.as_ref())?;
+        let mut parts = Parts::default();
+        let (mut held, mut flat) = (HeldFields::default(), FlatRatings::default());
+        let [mut scores, mut absent]: [Option<Option<Members>>; 2] = Default::default();
+        while let Some(named) = map.next_key_seed(NameSeed(self.names))? {
+            match named {
+                // A line of scores may also have the story, whose text is of no use here.
+                Named::Field(Candidate {
+                    field: Field::Story | Field::Prompt | Field::Reference,
+                    ..
+                })
+                | Named::Unknown => drop(map.next_value::<IgnoredAny>()?),
+                Named::Field(candidate) => {
+                    self.current.set(self.names.name(candidate.field, candidate.position()));
+                    held.offer(candidate, map.next_value()?, &mut parts.used);
                 }
-                name => common.take(name, &mut map)?,
+                Named::Criterion(name) => {
+                    self.current.set(&name);
+                    flat.take(&name, &mut map)?;
+                }
+                Named::Scores => {
+                    self.current.set("scores");
+                    once(&mut scores, &mut map)?;
+                }
+                Named::Absent => {
+                    self.current.set("absent");
+                    once(&mut absent, &mut map)?;
+                    check_once(absent.as_ref().and_then(Option::as_ref))?;
+                }
             }
-            self.progress.end();
+            self.current.clear();
         }
-        let reasons = absent.unwrap_or_default().reasons();
-        Ok((common.finish(self.progress)?, scores.unwrap_or_default(), reasons))
+        let mut judged: Option<Judgments> = None;
+        for held in held.into_values() {
+            let (field, position) = (held.candidate.field, held.candidate.position());
+            self.current.set(self.names.name(field, position));
+            match field {
+                Field::Id => parts.id = held.read()?,
+                Field::System => parts.system = held.read()?,
+                Field::Item => parts.item = held.read()?,
+                Field::Ratings => judged = held.read()?,
+                Field::Story | Field::Prompt | Field::Reference => {}
+            }
+            parts.used.take(field, position);
+            self.current.clear();
+        }
+        parts.ratings = flat.join(judged, &self.current)?;
+        parts.scores = scores.flatten().unwrap_or_default();
+        parts.reasons = absent.flatten().unwrap_or_default().reasons();
+        Ok(parts)
+    }
+}
+
+/// Reads the members of a field that may be given once.
+fn once<'de, A: MapAccess<'de>>(
+    members: &mut Option<Option<Members>>,
+    map: &mut A,
+) -> std::result::Result<(), A::Error> {
+    match members.replace(map.next_value()?) {
+        Some(_) => Err(de::Error::custom(TWICE)),
+        None => Ok(()),
     }
 }
 

@@ -3,6 +3,8 @@
 //! Four layouts are read, the first three compressed or not, and [`joined_scores`] joins several
 //! files:
 //!
+//! Fields and columns have the same names as those of stories ([`Field::names`](super::Field)).
+//!
 //! - JSONL, as `score` writes it: `{"id", "system", "item", "scores": {KEY: number}, "human"?}`.
 //!   `null` is an absent value, and `"absent": {KEY: reason}` gives the reason. A line without
 //!   `scores` has only its ratings, so files of ratings are read as well. Other fields are ignored.
@@ -23,6 +25,7 @@
 //! are, the directions come from the catalogue of metrics, and the table has a note about that.
 
 mod csv;
+mod explanations;
 mod hanna;
 mod join;
 mod jsonl;
@@ -35,13 +38,16 @@ use std::fs::Metadata;
 use std::io::Read;
 use std::path::Path;
 
+pub(super) use csv::number;
+pub use explanations::explanations;
 pub use hanna::{hanna_metric_name, hanna_scores};
-pub use join::joined_scores;
+pub use join::{join_scores, joined_scores};
 
-use super::ReadOptions;
 use super::lines::LineReader;
+use super::names::UsedNames;
 use super::shown::listed;
 use super::source::{PARQUET_MAGIC, Source};
+use super::{Format, ReadOptions};
 use crate::{
     Absence, Catalogue, Column, Direction, Error, Header, Key, Place, Range, Result, Row,
     ScoreTable, Value,
@@ -128,9 +134,7 @@ enum Layout {
 fn layout(start: &[u8], path: &Path) -> Layout {
     let text = String::from_utf8_lossy(start);
     let first = text.trim_start_matches('\u{feff}').trim_start();
-    let name = path.to_string_lossy();
-    let name = name.trim_end_matches(".gz").trim_end_matches(".zst");
-    let named_table = name.ends_with(".csv") || name.ends_with(".tsv");
+    let named_table = Format::is_table_name(path);
     let header = first.lines().next().unwrap_or_default();
     if hanna::is_start(first) {
         Layout::Hanna
@@ -198,6 +202,13 @@ impl Lines {
         self.columns.insert(key.to_owned(), column);
         self.values.push(Vec::new());
         Ok(column)
+    }
+
+    /// Notes which names of fields were passed over for more usual ones.
+    fn note_names(&mut self, used: &UsedNames, path: &Path) {
+        for one in used.preferred() {
+            self.notes.push(format!("{}: {one}", path.display()));
+        }
     }
 
     /// Checks that the table is not much larger than the file.

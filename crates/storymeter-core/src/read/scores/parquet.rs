@@ -20,6 +20,7 @@ use parquet::schema::types::Type;
 use super::table::{Cell, Content, OWN, Table, check_names, contents, criterion};
 use super::{Lines, MAX_COLUMNS, jsonl};
 use crate::read::fields::{Judgments, describe};
+use crate::read::names::UsedNames;
 use crate::read::parquet::{StrictFile, file_of, guarded, message, value};
 use crate::read::shown::listed;
 use crate::read::source::Source;
@@ -77,6 +78,7 @@ struct Columns {
     /// The columns of ratings and of reasons, by position.
     human: Option<usize>,
     absent: Option<usize>,
+    used: UsedNames,
 }
 
 impl Columns {
@@ -90,10 +92,17 @@ impl Columns {
         let names: Vec<String> = types.iter().map(|column| column.name().to_owned()).collect();
         check_names(&names, place)?;
         let own = names.iter().take(OWN.len()).eq(OWN);
-        let mut found =
-            Self { types: vec![], names: vec![], contents: vec![], human: None, absent: None };
+        let (contents, used) = contents(&names);
+        let mut found = Self {
+            types: vec![],
+            names: vec![],
+            contents: vec![],
+            human: None,
+            absent: None,
+            used,
+        };
         let mut left_out = Vec::new();
-        for ((column, name), content) in types.iter().zip(&names).zip(contents(&names)) {
+        for ((column, name), content) in types.iter().zip(&names).zip(contents) {
             let is_number =
                 column.is_primitive() && column.get_physical_type() != PhysicalType::BYTE_ARRAY;
             let content = match content {
@@ -131,7 +140,8 @@ impl Columns {
     }
 
     fn read(self, mut rows: RowIter<'static>, place: &Place) -> Result<Lines> {
-        let mut table = Table::of_labels(self.names, self.contents, place.clone());
+        let contents = (self.contents, self.used);
+        let mut table = Table::of_labels(self.names, contents, place.clone());
         let (mut human, mut absent) = (Vec::new(), Vec::new());
         for number in 1.. {
             let place = place.clone().at_line(number);

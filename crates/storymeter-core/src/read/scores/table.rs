@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::Lines;
-use crate::read::Field;
+use crate::read::names::{self, Field, FieldNames, UsedNames};
 use crate::read::shown::{cut, listed, quoted};
 use crate::{Error, Place, Result, Row, Value};
 
@@ -48,28 +48,39 @@ pub(super) enum Content {
 /// The columns before the scores in files of `score`.
 pub(super) const OWN: [&str; 3] = ["id", "system", "item"];
 
-/// What the columns hold, by their names.
-pub(super) fn contents(names: &[String]) -> Vec<Content> {
+/// What the columns hold, by their names, and which names were found.
+pub(super) fn contents(names: &[String]) -> (Vec<Content>, UsedNames) {
     let mut contents = vec![Content::Number; names.len()];
+    let mut used = UsedNames::default();
     if names.iter().take(OWN.len()).eq(OWN) {
         // In a file of ours, every other column is a score, whatever its name is.
         contents[..OWN.len()].copy_from_slice(&[Content::Id, Content::System, Content::Item]);
-        return contents;
+        return (contents, used);
     }
-    let find = |aliases: &[&str]| {
-        // The most usual name wins where a file has two.
-        aliases.iter().find_map(|alias| names.iter().position(|name| is_named(name, &[alias])))
-    };
-    for (content, aliases) in [
-        (Content::Id, Field::Id.names()),
-        (Content::System, Field::System.names()),
-        (Content::Item, Field::Item.names()),
-        (Content::Prompt, Field::Prompt.names()),
+    let known = FieldNames::default();
+    for (content, field) in [
+        (Content::Id, Field::Id),
+        (Content::System, Field::System),
+        (Content::Item, Field::Item),
+        (Content::Prompt, Field::Prompt),
     ] {
-        if let Some(column) = find(aliases) {
-            contents[column] = content;
+        let found = names.iter().enumerate().filter_map(|(at, name)| Some((known.find(name)?, at)));
+        let mut found: Vec<_> = found.filter(|(it, _)| it.field == field).collect();
+        // The most usual name wins where a file has two.
+        found.sort_unstable_by_key(|(it, at)| (it.rank, *at));
+        for (rank, (it, column)) in found.into_iter().enumerate() {
+            if rank == 0 {
+                contents[column] = content;
+                used.take(field, it.position());
+            } else {
+                contents[column] = Content::Ignored;
+                used.pass_over(field, it.position());
+            }
         }
     }
+    let find = |aliases: &[&str]| {
+        aliases.iter().find_map(|alias| names.iter().position(|name| is_named(name, &[alias])))
+    };
     if let (Some(metric), Some(value)) = (find(&METRIC), find(&VALUE)) {
         for content in &mut contents {
             if *content == Content::Number {
@@ -85,17 +96,18 @@ pub(super) fn contents(names: &[String]) -> Vec<Content> {
             *content = Content::Ignored;
         }
     }
-    contents
+    (contents, used)
 }
 
-/// The criterion that a column of ratings is about.
+/// The criterion that a column of ratings is about. In a table of scores, a column of numbers may
+/// also be called `human` or `human_CRITERION`.
 pub(super) fn criterion(name: &str) -> Option<&str> {
     if is_named(name, &["human", "rating", "ratings"]) {
         return Some(name);
     }
-    let (start, criterion) = name.split_at_checked("human/".len())?;
-    let is_prefix = ["human/", "human.", "human:", "human_"];
-    (is_named(start, &is_prefix) && !criterion.is_empty()).then_some(criterion)
+    let (start, criterion) = name.split_at_checked("human_".len())?;
+    names::criterion(name)
+        .or_else(|| (is_named(start, &["human_"]) && !criterion.is_empty()).then_some(criterion))
 }
 
 /// A row by its system and id. Without an id, the item or the number of the row stands for it.
@@ -106,6 +118,7 @@ pub(super) struct Table {
     names: Vec<String>,
     contents: Vec<Content>,
     header: Place,
+    used: UsedNames,
     found: Lines,
     /// By column: the values by row.
     values: Vec<Vec<(usize, Value)>>,
@@ -120,22 +133,28 @@ pub(super) struct Table {
 impl Table {
     /// A table with these columns, of which one at least has scores. The header is where errors
     /// about the columns point.
-    pub fn new(names: Vec<String>, contents: Vec<Content>, header: Place) -> Result<Self> {
+    pub fn new(names: Vec<String>, header: Place) -> Result<Self> {
+        let (contents, used) = contents(&names);
         if !contents.iter().any(|content| matches!(content, Content::Number | Content::Value)) {
             let problem =
                 format!("there is no column of scores; the columns are: {}", listed(&names));
             return Err(Error::invalid(header, problem));
         }
-        Ok(Self::of_labels(names, contents, header))
+        Ok(Self::of_labels(names, (contents, used), header))
     }
 
     /// A table with these columns, which need not have scores.
-    pub fn of_labels(names: Vec<String>, contents: Vec<Content>, header: Place) -> Self {
+    pub fn of_labels(
+        names: Vec<String>,
+        (contents, used): (Vec<Content>, UsedNames),
+        header: Place,
+    ) -> Self {
         let width = names.len();
         Self {
             names,
             contents,
             header,
+            used,
             found: Lines::default(),
             values: vec![Vec::new(); width],
             numbers: vec![false; width],
@@ -226,6 +245,7 @@ impl Table {
     /// The rows with their values.
     pub fn finish(mut self) -> Result<Lines> {
         self.number_repeated_items();
+        self.found.note_names(&self.used, &self.header.file);
         if self.is_long() {
             return Ok(self.found);
         }
