@@ -19,7 +19,7 @@ use serde::Serialize;
 use storymeter_core::rng::{CounterId, StreamId, shuffled};
 use storymeter_core::{Signature, Story};
 use storymeter_encoder::{Device, Model, Precision, Stream};
-use storymeter_neural::ruber::{Card, Head, LEAST_TOKENS, Pool};
+use storymeter_neural::ruber::{Card, Head, LEAST_TOKENS, Pool, ReadyHead};
 
 use crate::configuration::{Configuration, Fault};
 use crate::folder::stories_hash;
@@ -314,9 +314,10 @@ pub(crate) struct Pair {
 fn evaluate(learner: &Learner, vectors: &data::Vectors, pairs: &[Pair]) -> (f64, f64) {
     const TOGETHER: usize = 1024;
     let (mut loss, mut right) = (0.0, 0);
+    let head = ReadyHead::new(learner.head());
     for some in pairs.chunks(TOGETHER) {
         let (contexts, continuations, labels) = vectors.rows(some);
-        let forward = learner.head().ready().forward(&contexts, &continuations);
+        let forward = head.forward(&contexts, &continuations);
         for (logits, &label) in forward.logits.iter().zip(&labels) {
             loss += learner::loss(*logits, label);
             right += usize::from((logits[1] > logits[0]) == label);

@@ -149,10 +149,14 @@ impl Config {
             Positions::Table => (positions, 0),
             Positions::AfterPadding => (positions, padding + 1),
             Positions::AfterTwo => (positions + 2, 2),
-            // A shorter text is read in the same way with a sliding window and without.
-            Positions::Rotary => {
+            // Of the models with rotary positions, only Mistral has a sliding window, as in
+            // transformers: Llama has no such field, and Qwen 2 has it beside
+            // `use_sliding_window`, which is false here. A text that fits the window is read in
+            // the same way with it and without.
+            Positions::Rotary if fields.text("model_type")? == Some("mistral") => {
                 (fields.size("sliding_window", Some(positions))?.min(positions), 0)
             }
+            Positions::Rotary => (positions, 0),
         };
         let widened = defaults.widening.map(|times| times * hidden);
         let config = Config {

@@ -82,9 +82,13 @@ impl Fields<'_> {
         }
     }
 
-    /// Refuses a choice that is not supported: `field` must be absent, null or `only`.
+    /// Refuses a choice that is not supported: `field` must be absent, null or `only`. The numbers 1
+    /// and 1.0 are the same.
     pub(crate) fn only(&self, field: &str, only: &Value) -> Result<()> {
-        match self.value(field).filter(|value| *value != only) {
+        let is_only = |value: &Value| {
+            value == only || value.as_f64().is_some_and(|number| only.as_f64() == Some(number))
+        };
+        match self.value(field).filter(|value| !is_only(value)) {
             None => Ok(()),
             Some(other) => {
                 let shown = excerpt(&other.to_string());

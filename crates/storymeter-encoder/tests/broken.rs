@@ -289,6 +289,41 @@ fn an_odd_configuration_names_the_field() {
 }
 
 #[test]
+fn a_sliding_window_that_is_not_used_cuts_nothing() {
+    let read = |own: &str| {
+        let fields = format!(
+            r#"{{"vocab_size": 9, "hidden_size": 8, "num_hidden_layers": 1,
+                "num_attention_heads": 2, "intermediate_size": 8,
+                "max_position_embeddings": 32768, {own}}}"#
+        );
+        Config::from_bytes(Path::new("config.json"), fields.as_bytes())
+    };
+    // As Qwen2-0.5B says it, and as transformers reads a file that leaves the switch out.
+    let qwen2 = r#""model_type": "qwen2", "sliding_window": 4096, "use_sliding_window": false"#;
+    assert_eq!(read(qwen2).unwrap().max_tokens(), 32768);
+    let silent = r#""model_type": "qwen2", "sliding_window": 4096"#;
+    assert_eq!(read(silent).unwrap().max_tokens(), 32768);
+    let used = r#""model_type": "qwen2", "sliding_window": 4096, "use_sliding_window": true"#;
+    assert!(read(used).unwrap_err().to_string().ends_with("true is not supported"));
+    let mistral = r#""model_type": "mistral", "sliding_window": 4096"#;
+    assert_eq!(read(mistral).unwrap().max_tokens(), 4096);
+}
+
+#[test]
+fn a_whole_number_is_the_same_as_that_number_with_a_point() {
+    let read = |factor: &str| {
+        let fields = format!(
+            r#"{{"model_type": "llama", "vocab_size": 9, "hidden_size": 8, "num_hidden_layers": 1,
+                "num_attention_heads": 2, "intermediate_size": 8, "max_position_embeddings": 64,
+                "partial_rotary_factor": {factor}}}"#
+        );
+        Config::from_bytes(Path::new("config.json"), fields.as_bytes())
+    };
+    assert!(read("1").is_ok() && read("1.0").is_ok() && read("null").is_ok());
+    assert!(read("0.5").unwrap_err().to_string().ends_with("0.5 is not supported"));
+}
+
+#[test]
 fn a_model_that_is_written_reads_back_bit_for_bit() {
     let from = copy();
     let config = Config::load(from.path()).unwrap();

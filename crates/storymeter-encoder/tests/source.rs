@@ -289,9 +289,28 @@ fn blocks_become_the_numbers_that_ggml_makes_of_them() {
     }
 }
 
+/// A text as GGUF files write it.
+fn gguf_text(text: &str) -> Vec<u8> {
+    [&(text.len() as u64).to_le_bytes()[..], text.as_bytes()].concat()
+}
+
 /// A GGUF file of a Llama whose only tensor is a table of one word.
 fn one_tensor(kind: u32, width: usize, packed: &[u8]) -> Vec<u8> {
-    let text = |text: &str| [&(text.len() as u64).to_le_bytes()[..], text.as_bytes()].concat();
+    let mut file = gguf_header(1);
+    file.extend(gguf_text("token_embd.weight"));
+    file.extend(2u32.to_le_bytes());
+    file.extend((width as u64).to_le_bytes());
+    file.extend(1u64.to_le_bytes());
+    file.extend(kind.to_le_bytes());
+    file.extend(0u64.to_le_bytes());
+    file.resize(file.len().next_multiple_of(32), 0);
+    file.extend(packed);
+    file
+}
+
+/// What comes before the list of so many tensors in the GGUF file of a Llama.
+fn gguf_header(tensors: u64) -> Vec<u8> {
+    let text = gguf_text;
     let mut facts = vec![[text("general.architecture"), vec![8, 0, 0, 0], text("llama")].concat()];
     for name in [
         "embedding_length",
@@ -303,18 +322,30 @@ fn one_tensor(kind: u32, width: usize, packed: &[u8]) -> Vec<u8> {
         facts.push([text(&format!("llama.{name}")), vec![4, 0, 0, 0, 1, 0, 0, 0]].concat());
     }
     let mut file = b"GGUF\x03\0\0\0".to_vec();
-    file.extend(1u64.to_le_bytes());
+    file.extend(tensors.to_le_bytes());
     file.extend((facts.len() as u64).to_le_bytes());
     file.extend(facts.concat());
-    file.extend(text("token_embd.weight"));
-    file.extend(2u32.to_le_bytes());
-    file.extend((width as u64).to_le_bytes());
-    file.extend(1u64.to_le_bytes());
-    file.extend(kind.to_le_bytes());
-    file.extend(0u64.to_le_bytes());
-    file.resize(file.len().next_multiple_of(32), 0);
-    file.extend(packed);
     file
+}
+
+#[test]
+fn a_tensor_without_dimensions_is_refused() {
+    let mut file = gguf_header(2);
+    for (name, dimensions) in [("token_embd.weight", &[1u64, 1][..]), ("blk.0.attn_q.weight", &[])]
+    {
+        file.extend(gguf_text(name));
+        file.extend((dimensions.len() as u32).to_le_bytes());
+        dimensions.iter().for_each(|n| file.extend(n.to_le_bytes()));
+        file.extend(0u32.to_le_bytes());
+        file.extend(0u64.to_le_bytes());
+    }
+    file.resize(file.len().next_multiple_of(32), 0);
+    file.extend([0; 4]);
+    let opened = open_gguf_bytes(Path::new("x"), file).unwrap();
+    assert_eq!(
+        opened.tensors.get("model.layers.0.self_attn.q_proj.weight").unwrap_err().to_string(),
+        "x: tensor blk.0.attn_q.weight: has no dimensions"
+    );
 }
 
 #[test]

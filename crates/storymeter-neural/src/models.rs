@@ -165,7 +165,9 @@ pub(crate) fn failed(metric: &str, error: Error) -> MetricError {
         Error::Device(device) => {
             let problem = match device {
                 DeviceError::OutOfMemory { .. } => DeviceProblem::OutOfMemory,
-                DeviceError::NoDriver | DeviceError::NoGpu { .. } => DeviceProblem::Missing,
+                DeviceError::NotBuilt | DeviceError::NoDriver | DeviceError::NoGpu { .. } => {
+                    DeviceProblem::Missing
+                }
                 _ => DeviceProblem::Driver,
             };
             MetricError::Device { metric, problem, message: device.to_string() }

@@ -104,6 +104,17 @@ fn a_long_story_is_cut_and_counted_or_read_in_windows() {
 }
 
 #[test]
+fn white_space_at_the_ends_is_neither_read_nor_counted() {
+    let (folder, _) = folder_of(write_gpt2);
+    let padded = format!(" \n{SHORT}\n\n");
+    let stories = [pair(SHORT, &[]), pair(&padded, &[])];
+    for typed in ["perplexity:nll", "perplexity:per-byte+nll", "perplexity:per-word+nll"] {
+        let scored = score(&[typed], folder.path(), &stories, 2).unwrap();
+        assert_eq!(scored.column(typed)[0], scored.column(typed)[1], "{typed}");
+    }
+}
+
+#[test]
 fn bartscore_is_the_mean_log_probability_in_each_direction() {
     let (folder, model) = folder_of(write_bart);
     let marked = |text: &str| {

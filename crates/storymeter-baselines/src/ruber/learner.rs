@@ -4,7 +4,7 @@
 
 use rayon::prelude::*;
 use storymeter_encoder::PackedRows;
-use storymeter_neural::ruber::Head;
+use storymeter_neural::ruber::{Head, ReadyHead};
 
 /// The rows of a gradient that one task computes, and the numbers that one task of Adam updates.
 const TASK_ROWS: usize = 48;
@@ -100,7 +100,7 @@ pub(super) fn loss(logits: [f32; 2], label: bool) -> f64 {
 /// The mean loss of a batch, and its gradients in the shape of the head.
 fn gradients(head: &Head, contexts: &[f32], continuations: &[f32], labels: &[bool]) -> (f64, Head) {
     let (width, wide, batch) = (head.width, 2 * head.width + 1, labels.len());
-    let forward = head.ready().forward(contexts, continuations);
+    let forward = ReadyHead::new(head).forward(contexts, continuations);
     let mut found = Head::zeros(width);
     let mut total = 0.0;
     // The gradient of the sum W [q; s; r] + b of each example, and that of s.

@@ -3,17 +3,27 @@
 //! A pickle is a small program for a machine with a stack. Python's machine may call any function
 //! of any module, so that opening a foreign file can do anything. This one knows only the few names
 //! that make up tensors and the instructions that PyTorch writes, and refuses everything else.
+//!
+//! A program of a few bytes can name what it made before as often as it likes. Therefore texts and
+//! tensors are shared and never copied, the number of values is limited, and all work is linear in
+//! the length of the program.
 
 use super::content::Number;
 use crate::error::excerpt;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// What is wrong with a pickle.
 type Result<T> = std::result::Result<T, String>;
 
-/// The place of a value in the list of all values. A program that repeats itself cannot make more
-/// values than it has instructions.
+/// The place of a value in the list of all values.
 type Id = u32;
+
+/// The most values of a program. A model of a thousand tensors needs 20,000.
+const MOST_VALUES: usize = 1 << 20;
+
+/// The most bytes of the name of a storage, which is a number in all files of PyTorch.
+const LONGEST_KEY: usize = 255;
 
 /// What the program has made so far.
 #[derive(Clone, Debug)]
@@ -24,13 +34,13 @@ enum Value {
     Flag(bool),
     /// PyTorch's magic number has ten bytes, so eight are not enough.
     Whole(i128),
-    Text(String),
+    Text(Arc<str>),
     Tuple(Vec<Id>),
     List(Vec<Id>),
     Dict(Vec<(Id, Id)>),
     Global(Global),
     Storage(Storage),
-    Tensor(View),
+    Tensor(Arc<View>),
 }
 
 /// The names that a program may use.
@@ -65,7 +75,7 @@ impl Kind {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Storage {
     /// Its name. In an archive, its file has this name after `data/`.
-    pub(super) key: String,
+    pub(super) key: Arc<str>,
     pub(super) kind: Kind,
     /// How many numbers it has.
     pub(super) count: usize,
@@ -119,7 +129,7 @@ impl Pickled {
     pub(super) fn texts(&self) -> Option<Vec<&str>> {
         let Value::List(items) = self.value(self.top) else { return None };
         let text = |id: &Id| match self.value(*id) {
-            Value::Text(text) => Some(text.as_str()),
+            Value::Text(text) => Some(&**text),
             _ => None,
         };
         items.iter().map(text).collect()
@@ -129,24 +139,35 @@ impl Pickled {
     pub(super) fn flag(&self, name: &str) -> Option<bool> {
         let Value::Dict(entries) = self.value(self.top) else { return None };
         entries.iter().rev().find_map(|(key, value)| match (self.value(*key), self.value(*value)) {
-            (Value::Text(key), Value::Flag(flag)) if key == name => Some(*flag),
+            (Value::Text(key), Value::Flag(flag)) if **key == *name => Some(*flag),
             _ => None,
         })
     }
 
-    /// The tensors of the table of names and tensors that was pickled, in the order of the file.
+    /// The tensors of the table of names and tensors that was pickled, in the order of the file. As
+    /// in Python, the last of several entries with one name counts.
     ///
     /// # Errors
     /// If it is no table.
-    pub(super) fn tensors(&self) -> Result<Vec<(String, View)>> {
+    pub(super) fn tensors(&self) -> Result<Vec<(Arc<str>, Arc<View>)>> {
         let Value::Dict(entries) = self.value(self.top) else {
             return Err("the pickle is not a table of names and tensors".into());
         };
-        let mut found = Vec::new();
-        for (key, value) in entries {
-            if let (Value::Text(name), Value::Tensor(view)) = (self.value(*key), self.value(*value))
-            {
-                found.push((name.clone(), view.clone()));
+        // Entries that name the same value come first, so that no text is looked at more than once.
+        let mut last: HashMap<Id, Id> = entries.iter().copied().collect();
+        let (mut found, mut places) = (Vec::new(), HashMap::new());
+        for (key, _) in entries {
+            let Some(value) = last.remove(key) else { continue };
+            let (Value::Text(name), Value::Tensor(view)) = (self.value(*key), self.value(value))
+            else {
+                continue;
+            };
+            match places.get(name) {
+                Some(place) => found[*place] = (name.clone(), view.clone()),
+                None => {
+                    places.insert(name.clone(), found.len());
+                    found.push((name.clone(), view.clone()));
+                }
             }
         }
         Ok(found)
@@ -223,13 +244,17 @@ impl<'a> Machine<'a> {
         Ok(String::from_utf8_lossy(line).into_owned())
     }
 
-    fn push(&mut self, value: Value) {
+    fn push(&mut self, value: Value) -> Result<()> {
+        if self.values.len() >= MOST_VALUES {
+            return Err(format!("the pickle makes more than {MOST_VALUES} values"));
+        }
         self.values.push(value);
         self.stack.push(self.values.len() as Id - 1);
+        Ok(())
     }
 
-    fn push_text(&mut self, bytes: &[u8]) {
-        self.push(Value::Text(String::from_utf8_lossy(bytes).into_owned()));
+    fn push_text(&mut self, bytes: &[u8]) -> Result<()> {
+        self.push(Value::Text(String::from_utf8_lossy(bytes).into()))
     }
 
     fn pop(&mut self) -> Result<Id> {
@@ -288,16 +313,16 @@ impl<'a> Machine<'a> {
                 0x89 => self.stack.push(FALSE),
                 b'J' => {
                     let number = self.number(4)? as u32;
-                    self.push(Value::Whole(number.cast_signed().into()));
+                    self.push(Value::Whole(number.cast_signed().into()))?;
                 }
                 b'K' | b'M' => {
                     let number = self.number(if code == b'K' { 1 } else { 2 })?;
-                    self.push(Value::Whole(number.into()));
+                    self.push(Value::Whole(number.into()))?;
                 }
                 // LONG1 and LONG4
                 0x8a | 0x8b => {
                     let bytes = self.counted(if code == 0x8a { 1 } else { 4 })?;
-                    self.push(long(bytes));
+                    self.push(long(bytes))?;
                 }
                 b'G' => {
                     self.take(8)?;
@@ -309,12 +334,12 @@ impl<'a> Machine<'a> {
                         0x8c => 1,
                         _ => 8,
                     })?;
-                    self.push_text(text);
+                    self.push_text(text)?;
                 }
                 // The strings of Python 2.
                 b'T' | b'U' => {
                     let text = self.counted(if code == b'T' { 4 } else { 1 })?;
-                    self.push_text(text);
+                    self.push_text(text)?;
                 }
                 b'B' | b'C' | 0x8e => {
                     self.counted(match code {
@@ -327,28 +352,28 @@ impl<'a> Machine<'a> {
                 b')' => self.stack.push(EMPTY_TUPLE),
                 b't' => {
                     let items = self.pop_to_mark()?;
-                    self.push(Value::Tuple(items));
+                    self.push(Value::Tuple(items))?;
                 }
                 0x85..=0x87 => {
                     let items = self.pop_count(usize::from(code - 0x84))?;
-                    self.push(Value::Tuple(items));
+                    self.push(Value::Tuple(items))?;
                 }
-                b']' => self.push(Value::List(Vec::new())),
+                b']' => self.push(Value::List(Vec::new()))?,
                 b'l' => {
                     let items = self.pop_to_mark()?;
-                    self.push(Value::List(items));
+                    self.push(Value::List(items))?;
                 }
                 b'a' | b'e' => self.append(code == b'e')?,
-                b'}' => self.push(Value::Dict(Vec::new())),
+                b'}' => self.push(Value::Dict(Vec::new()))?,
                 b'd' => {
                     let items = self.pop_to_mark()?;
                     let pairs = pairs(&items)?;
-                    self.push(Value::Dict(pairs));
+                    self.push(Value::Dict(pairs))?;
                 }
                 b's' | b'u' => self.set_items(code == b'u')?,
                 b'c' => {
                     let (module, name) = (self.line()?, self.line()?);
-                    self.push(Value::Global(global(&module, &name)?));
+                    self.push(Value::Global(global(&module, &name)?))?;
                 }
                 0x93 => self.stack_global()?,
                 b'R' => self.call()?,
@@ -400,19 +425,18 @@ impl<'a> Machine<'a> {
             return Err("the pickle looks up a name that is not a text".into());
         };
         let found = global(module, name)?;
-        self.push(Value::Global(found));
-        Ok(())
+        self.push(Value::Global(found))
     }
 
     /// Calls a function, of which only three are known.
     fn call(&mut self) -> Result<()> {
         let (arguments, function) = (self.pop()?, self.pop()?);
-        let Value::Tuple(arguments) = self.value(arguments).clone() else {
+        let Value::Tuple(arguments) = self.value(arguments) else {
             return Err("the pickle calls a function without a list of arguments".into());
         };
         let made = match *self.value(function) {
             Value::Global(Global::OrderedDict) if arguments.is_empty() => Value::Dict(Vec::new()),
-            Value::Global(Global::RebuildTensor) => Value::Tensor(self.view(&arguments)?),
+            Value::Global(Global::RebuildTensor) => Value::Tensor(self.view(arguments)?.into()),
             Value::Global(Global::RebuildParameter) => {
                 match arguments.first().map(|tensor| self.value(*tensor)) {
                     Some(Value::Tensor(view)) => Value::Tensor(view.clone()),
@@ -421,8 +445,7 @@ impl<'a> Machine<'a> {
             }
             _ => return Err("the pickle calls something that does not make tensors".into()),
         };
-        self.push(made);
-        Ok(())
+        self.push(made)
     }
 
     /// Attributes of a table, such as PyTorch's `_metadata`, say nothing about its tensors.
@@ -458,15 +481,14 @@ impl<'a> Machine<'a> {
                 Value::Global(Global::StorageOf(kind)),
                 Value::Text(key),
                 Value::Whole(count),
-            ) if tag == "storage" => Storage {
+            ) if **tag == *"storage" && key.len() <= LONGEST_KEY => Storage {
                 key: key.clone(),
                 kind: *kind,
                 count: usize::try_from(*count).map_err(|_| odd())?,
             },
             _ => return Err(odd()),
         };
-        self.push(Value::Storage(storage));
-        Ok(())
+        self.push(Value::Storage(storage))
     }
 
     /// The arguments of `_rebuild_tensor_v2`: storage, offset, shape, strides, and what only

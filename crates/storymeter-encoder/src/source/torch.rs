@@ -15,6 +15,7 @@ use crate::error::excerpt;
 use crate::parameters::Tensor;
 use std::collections::HashMap;
 use std::path::Path;
+use std::sync::Arc;
 
 /// The most bytes of the pickles. A model of a thousand tensors needs 200 KB.
 const LARGEST_PICKLE: u64 = 1 << 23;
@@ -33,10 +34,13 @@ const OLD_VERSION: i128 = 1001;
 pub(crate) struct TorchFile {
     content: Content<'static>,
     /// The tensors of floating-point numbers, in the order of the file.
-    views: Vec<(String, View)>,
-    places: HashMap<String, usize>,
+    views: Vec<(Arc<str>, Arc<View>)>,
+    places: HashMap<Arc<str>, usize>,
     storages: Storages,
 }
+
+/// The tensors of a file by name, and where their numbers are.
+type Listed = (Vec<(Arc<str>, Arc<View>)>, Storages);
 
 /// Where the numbers of the storages are, by their keys.
 type Storages = HashMap<String, Extent>;
@@ -68,7 +72,7 @@ impl TorchFile {
         let Kind::Float(number) = view.storage.kind else {
             return Err(error("does not hold floating-point numbers"));
         };
-        let Some(extent) = self.storages.get(&view.storage.key) else {
+        let Some(extent) = self.storages.get(&*view.storage.key) else {
             return Err(error("its numbers are not in the file"));
         };
         let size = number.size() as u64;
@@ -101,7 +105,7 @@ impl TorchFile {
 }
 
 /// The tensors and storages of a zip archive.
-fn read_archive(content: &Content<'_>) -> Result<(Vec<(String, View)>, Storages)> {
+fn read_archive(content: &Content<'_>) -> Result<Listed> {
     let entries = zip::entries(content)?;
     let found = entries.iter().find_map(|entry| {
         let prefix = entry.name.strip_suffix("data.pkl")?;
@@ -131,7 +135,7 @@ fn read_archive(content: &Content<'_>) -> Result<(Vec<(String, View)>, Storages)
 }
 
 /// The tensors and storages of a file in the format from before version 1.6.
-fn read_old(content: &Content<'_>) -> Result<(Vec<(String, View)>, Storages)> {
+fn read_old(content: &Content<'_>) -> Result<Listed> {
     let length = content.length().min(LARGEST_PICKLE);
     let head = content.read(0, length)?;
     let mut pickles = &head[..];
@@ -248,7 +252,7 @@ impl Tensors for TorchFile {
     }
 
     fn names(&self) -> Vec<String> {
-        self.views.iter().map(|(name, _)| name.clone()).collect()
+        self.views.iter().map(|(name, _)| name.to_string()).collect()
     }
 
     fn get(&self, name: &str) -> Result<Option<Tensor>> {

@@ -80,23 +80,24 @@ mod question;
 #[cfg(test)]
 mod tests;
 mod tune;
+mod tutor;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use storymeter_core::rng::CounterId;
 use storymeter_core::{
-    Absence, Choice, Description, Device, Direction, Entry, Metric, MetricError, Needs, Precision,
+    Absence, Choice, Description, Direction, Entry, Metric, MetricError, Needs, Precision,
     Prepared, Range, Request, Resources, Rows, Signature, Value,
 };
-use storymeter_encoder::train::{Backend, Cpu, MaskedWordWeights};
+use storymeter_encoder::train::MaskedWordWeights;
 use storymeter_encoder::{Head, Stream};
 use storymeter_text::sentence::PunktQuotes;
 
 use crate::masked;
 use crate::models::{OpenModel, failed};
 use question::{Question, Vocabulary};
-use tune::Pupil;
+use tutor::{Course, Tutor};
 
 pub(crate) static ENTRY: Entry = Entry {
     ids: &["blanc"],
@@ -224,8 +225,8 @@ struct Blanc {
     description: Description,
     columns: Vec<Column>,
     model: Arc<OpenModel>,
-    /// What copies that learn start from, if a column needs any.
-    weights: Option<Arc<MaskedWordWeights>>,
+    /// Where copies of the model learn, if a column needs any.
+    tutor: Option<Tutor>,
     lessons_per_step: usize,
     /// The value where nothing could be hidden, if it is not absent.
     nothing_hidden: Option<f64>,
@@ -251,11 +252,13 @@ impl Blanc {
         };
         let columns: Vec<Column> = Column::ALL.into_iter().filter(is_wanted).collect();
         let tunes = columns.iter().any(|column| !column.is_help());
-        let weights = if tunes {
+        let tutor = if tunes {
             let open = || {
                 MaskedWordWeights::open(model.path()).map_err(|error| failed(request.key, error))
             };
-            Some(request.resources.shared(&model.path().display().to_string(), open)?)
+            let weights = request.resources.shared(&model.path().display().to_string(), open)?;
+            let tutor = Tutor::open(model.device(), weights);
+            Some(tutor.map_err(|error| failed(request.key, error))?)
         } else {
             None
         };
@@ -273,7 +276,7 @@ impl Blanc {
             description: description.signature(signature),
             columns,
             model,
-            weights,
+            tutor,
             lessons_per_step,
             nothing_hidden: hanna.then_some(0.0),
             longest,
@@ -327,33 +330,7 @@ impl Blanc {
         tasks: &[&Task<'_>],
         vocabulary: Vocabulary<'_>,
     ) -> Result<Vec<Outcome>, MetricError> {
-        let Some(weights) = self.weights.as_deref().filter(|_| !tasks.is_empty()) else {
-            return Ok(Vec::new());
-        };
-        match self.model.device() {
-            Device::Cpu => self.tuned_on(&Cpu::default(), weights, tasks, vocabulary),
-            #[cfg(feature = "cuda")]
-            Device::Cuda(gpu) => {
-                let gpu = storymeter_encoder::cuda::Cuda::<f32>::open(gpu)
-                    .map_err(|error| self.failed(error))?;
-                self.tuned_on(&gpu, weights, tasks, vocabulary)
-            }
-            #[cfg(not(feature = "cuda"))]
-            Device::Cuda(_) => Err(MetricError::Device {
-                metric: self.description.key.clone(),
-                problem: storymeter_core::DeviceProblem::Missing,
-                message: "this build cannot compute on a GPU".to_owned(),
-            }),
-        }
-    }
-
-    fn tuned_on<B: Backend + Clone>(
-        &self,
-        backend: &B,
-        weights: &MaskedWordWeights,
-        tasks: &[&Task<'_>],
-        vocabulary: Vocabulary<'_>,
-    ) -> Result<Vec<Outcome>, MetricError> {
+        let Some(tutor) = &self.tutor else { return Ok(Vec::new()) };
         let mut outcomes = vec![Outcome::default(); tasks.len()];
         let mut by_helper: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
         for (number, task) in tasks.iter().enumerate() {
@@ -376,32 +353,19 @@ impl Blanc {
                 };
                 asked.iter().map(unmoved).map(|same: Vec<u32>| (same.clone(), same)).collect()
             } else {
-                self.before_and_after(backend, weights, &asked, &lessons, random.child(1))
-                    .map_err(|error| self.failed(error))?
+                let course = Course {
+                    asked: asked.iter().map(|one| one.questions.clone()).collect(),
+                    lessons,
+                    lessons_per_step: self.lessons_per_step,
+                    dropout: random.child(1),
+                };
+                tutor.teach(course).map_err(|error| self.failed(error))?
             };
             for ((number, one), (base, assisted)) in numbers.iter().zip(&asked).zip(guesses) {
                 outcomes[*number] = Outcome::new(&one.questions, &base, &assisted, one.cut);
             }
         }
         Ok(outcomes)
-    }
-
-    /// What a copy of the model guesses before and after it has learnt from lessons.
-    fn before_and_after<B: Backend + Clone>(
-        &self,
-        backend: &B,
-        weights: &MaskedWordWeights,
-        asked: &[question::Asked],
-        lessons: &[Question],
-        dropout: Stream,
-    ) -> storymeter_encoder::Result<Vec<(Vec<u32>, Vec<u32>)>> {
-        let mut pupil = Pupil::new(backend.clone(), weights)?;
-        let guess = |pupil: &Pupil<B>| {
-            asked.iter().map(|one| pupil.predictions(&one.questions)).collect::<Result<Vec<_>, _>>()
-        };
-        let before = guess(&pupil)?;
-        pupil.learn(lessons, self.lessons_per_step, Some(dropout))?;
-        Ok(before.into_iter().zip(guess(&pupil)?).collect())
     }
 }
 

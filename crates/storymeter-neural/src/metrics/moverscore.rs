@@ -31,6 +31,11 @@
 //! As in the released code, masses are divided by their sum plus 0.00001, and the small difference
 //! of mass between the two texts is charged with the largest distance.
 //!
+//! Which file a number comes from matters: the PyPI package `moverscore` 1.0.3 returns `1 - EMD`
+//! for both of its modules, `moverscore_v2` included, while `moverscore_v2.py` of the authors'
+//! repository, which this metric follows, returns `1 / (1 + EMD)`. The distances are the same, so
+//! that a score s of the package is `1 / (2 - s)` here.
+//!
 //! Model: `distilbert-base-uncased` for version 2. Version 1 was published with a BERT that was
 //! fine-tuned on MNLI, whose file is no longer offered; `textattack/bert-base-uncased-MNLI` is the
 //! nearest. For another model, name its folder, or its usual name, as the weights of `moverscore`.

@@ -6,12 +6,18 @@
 //! token of the story counts too. It is not counted itself.
 //!
 //! Units: by default per token, which cannot be compared between models with different tokenisers.
-//! `per-word` divides by the words between white space and `per-byte` by the bytes of the text, and
-//! these can be compared. `nll` leaves out the exponential (nats), and `bits` gives the same number
-//! divided by ln 2, so that `perplexity:per-byte+bits` is the usual "bits per byte".
+//! `per-word` divides by the words between white space and `per-byte` by the bytes of the text in
+//! UTF-8, and these can be compared. Words and bytes are those of the story itself, as far as the
+//! model read it, whatever its tokens look like. `nll` leaves out the exponential (nats), and
+//! `bits` gives the same number divided by ln 2, so that `perplexity:per-byte+bits` is the usual
+//! "bits per byte".
+//!
+//! White space before and after the story or the prompt is neither read nor counted, so that a line
+//! break at the end of a file changes nothing. Hugging Face's `evaluate` reads it: strip the texts
+//! before you compare.
 //!
 //! With `prompt`, the model reads the prompt first, and only the tokens of the story are counted.
-//! The two are joined by one blank.
+//! The two are joined by one blank, which is read with the story.
 //!
 //! Long stories: what does not fit the model is not read, as in Hugging Face's `evaluate`, and such
 //! stories are counted. With `whole`, long stories are read in windows that overlap by half; every
@@ -39,7 +45,7 @@ use storymeter_core::{
     Absence, Choice, Description, Direction, Entry, Metric, MetricError, Needs, Precision,
     Prepared, Range, Request, Resources, Rows, Value, finite_or,
 };
-use storymeter_encoder::{Batch, Outputs, Tokenizer};
+use storymeter_encoder::{Batch, Outputs, Token, Tokenizer};
 
 use crate::models::{OpenModel, failed};
 
@@ -92,6 +98,7 @@ fn build(request: &Request<'_>) -> Result<Box<dyn Metric>, MetricError> {
         .sign(description.signature.clone())
         .with("unit", "u", unit_name)
         .with("scale", "sc", scale_name)
+        .with("ends", "e", "trimmed")
         .with("prompt", "p", if prompt { "yes" } else { "no" })
         .with("long", "l", if whole { "windows" } else { "cut" });
     let description = description.signature(signature);
@@ -137,7 +144,10 @@ struct Window {
 struct Tokens {
     /// The token that begins a text, and the prompt.
     before: Vec<u32>,
-    story: Vec<u32>,
+    /// The story, with the blank that joins it to the prompt.
+    story: Vec<Token>,
+    /// How many bytes that blank has.
+    blank: usize,
     /// How many tokens of the prompt are not read.
     unread: usize,
 }
@@ -156,20 +166,16 @@ impl Metric for Perplexity {
         let (mut windows, mut truncated) = (Vec::new(), 0);
         for (at, story) in stories.iter().enumerate() {
             let prompt = story.prompt.as_ref().filter(|_| self.prompt).map(|prompt| prompt.text());
-            let tokens = tokens(tokenizer, prompt, story.text.text(), longest);
+            let text = story.text.text().trim();
+            let tokens = tokens(tokenizer, prompt, text, longest);
             let own = windows_of(at, &tokens, longest, self.whole);
             let read = own.last().map_or(0, |last: &Window| last.counted.end - tokens.before.len());
             let read = if self.whole { tokens.story.len() } else { read };
             truncated += u64::from(read < tokens.story.len() || tokens.unread > 0);
             values[2 * at + 1] = match self.unit {
                 Unit::Token => own.iter().map(|window| window.counted.len()).sum::<usize>() as f64,
-                Unit::Byte => {
-                    read_part(tokenizer, story.text.text(), &tokens.story[..read]).len() as f64
-                }
-                Unit::Word => {
-                    let part = read_part(tokenizer, story.text.text(), &tokens.story[..read]);
-                    part.split_whitespace().count() as f64
-                }
+                Unit::Byte => tokens.first(text, read).len() as f64,
+                Unit::Word => tokens.first(text, read).split_whitespace().count() as f64,
             };
             windows.extend(own);
         }
@@ -219,8 +225,8 @@ fn fitting(windows: &[Window]) -> usize {
     fits.count().max(1)
 }
 
+/// The tokens of a story without white space at its ends, after those of its prompt.
 fn tokens(tokenizer: &Tokenizer, prompt: Option<&str>, story: &str, longest: usize) -> Tokens {
-    let story = story.trim();
     let mut before: Vec<u32> = tokenizer.bos().into_iter().collect();
     let (mut unread, mut blank) = (0, "");
     if let Some(prompt) = prompt.map(str::trim).filter(|prompt| !prompt.is_empty()) {
@@ -231,15 +237,25 @@ fn tokens(tokenizer: &Tokenizer, prompt: Option<&str>, story: &str, longest: usi
     }
     let story = match story {
         "" => Vec::new(),
-        story => tokenizer.encode_plain(&format!("{blank}{story}")),
+        story => tokenizer.tokenize(&format!("{blank}{story}")),
     };
-    Tokens { before, story, unread }
+    Tokens { before, story, blank: blank.len(), unread }
+}
+
+impl Tokens {
+    /// The beginning of the story that its first `count` tokens cover: all before the next token. A
+    /// character that has tokens on both sides of the cut is not covered.
+    fn first<'t>(&self, story: &'t str, count: usize) -> &'t str {
+        let next = self.story.get(count).map(|token| token.start.saturating_sub(self.blank));
+        next.and_then(|next| story.get(..next)).unwrap_or(story)
+    }
 }
 
 /// The windows in which a story is read. Without `whole` there is one, and what does not fit it is
 /// left out.
 fn windows_of(story: usize, tokens: &Tokens, longest: usize, whole: bool) -> Vec<Window> {
-    let all: Vec<u32> = tokens.before.iter().chain(&tokens.story).copied().collect();
+    let story_ids = tokens.story.iter().map(|token| token.id);
+    let all: Vec<u32> = tokens.before.iter().copied().chain(story_ids).collect();
     // A token can only be counted if the window has one before it.
     let first = tokens.before.len().max(1);
     let mut windows = Vec::new();
@@ -257,16 +273,6 @@ fn windows_of(story: usize, tokens: &Tokens, longest: usize, whole: bool) -> Vec
     windows
 }
 
-/// The beginning of a text that these tokens cover. The tokens of a byte-level tokeniser have one
-/// character for each byte.
-fn read_part<'a>(tokenizer: &Tokenizer, text: &'a str, ids: &[u32]) -> &'a str {
-    let text = text.trim();
-    let bytes: usize =
-        ids.iter().map(|id| tokenizer.piece(*id).unwrap_or_default().chars().count()).sum();
-    let end = (0..=bytes.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
-    &text[..end.unwrap_or(0)]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -279,7 +285,10 @@ mod tests {
     ) -> Vec<(u32, Span<usize>)> {
         let tokens = Tokens {
             before: (0..before as u32).collect(),
-            story: (before as u32..(before + story) as u32).collect(),
+            story: (0..story)
+                .map(|at| Token { id: (before + at) as u32, start: at, end: at + 1 })
+                .collect(),
+            blank: 0,
             unread: 0,
         };
         let windows = windows_of(0, &tokens, longest, whole);
@@ -298,5 +307,42 @@ mod tests {
     fn a_long_story_is_cut_or_read_in_windows_that_count_every_token_once() {
         assert_eq!(counted(1, 12, 8, false), [(0, 1..8)]);
         assert_eq!(counted(1, 12, 8, true), [(0, 1..8), (4, 4..8), (8, 4..5)]);
+    }
+
+    /// A tokeniser of SentencePiece: a blank is put before the text, pieces are characters of any
+    /// number of bytes, and characters without a piece are bytes called `<0x0A>`.
+    fn sentencepiece() -> Tokenizer {
+        let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../storymeter-encoder/tests/fixtures/bpe/sentencepiece.gguf");
+        let opened = storymeter_encoder::source::open(&file).unwrap();
+        let fields = serde_json::json!({
+            "model_type": "llama", "vocab_size": 600, "hidden_size": 8, "num_hidden_layers": 1,
+            "num_attention_heads": 2, "intermediate_size": 8, "max_position_embeddings": 64,
+        });
+        let fields = fields.as_object().unwrap().clone();
+        let config = storymeter_encoder::Config::from_fields(fields, file).unwrap();
+        opened.tokenizer.load(&config).unwrap()
+    }
+
+    #[test]
+    fn bytes_and_words_are_those_of_the_story_whatever_its_pieces_are() {
+        let tokenizer = sentencepiece();
+        let text = "Zoë lit 二 lamps — and\nthe ship 😀 came home.";
+        for prompt in [None, Some("A lamp.")] {
+            let tokens = tokens(&tokenizer, prompt, text, 64);
+            let count = tokens.story.len();
+            assert_eq!(tokens.first(text, count), text, "all tokens cover all of the story");
+            assert_eq!(tokens.first(text, 0), "");
+            let mut last = 0;
+            for read in 0..=count {
+                let part = tokens.first(text, read);
+                assert!(part.len() >= last && text.starts_with(part));
+                last = part.len();
+            }
+            // "▁the" is one piece, and stands for the blank and three letters.
+            let before = text.find(" ship").unwrap();
+            let read = tokens.story.iter().take_while(|t| t.start < before + tokens.blank).count();
+            assert_eq!(tokens.first(text, read), "Zoë lit 二 lamps — and\nthe");
+        }
     }
 }

@@ -60,7 +60,7 @@ use storymeter_core::{
 
 use crate::absent::{Reason, row, row_values};
 use crate::models::{OpenModel, failed};
-use crate::ruber::{CARD, Card, Head, Pool, PooledText, Reading, masked, pooled};
+use crate::ruber::{CARD, Card, Head, Pool, PooledText, Reading, ReadyHead, masked, pooled};
 
 pub(crate) static ENTRY: Entry = Entry {
     ids: &["ruber"],
@@ -121,7 +121,8 @@ struct Ruber {
     description: Description,
     model: Arc<OpenModel>,
     card: Arc<Card>,
-    head: Arc<Head>,
+    /// Laid out once, for all batches and for the metric that knows the corpus.
+    head: Arc<ReadyHead<Head>>,
     scale: Scale,
 }
 
@@ -158,7 +159,7 @@ impl Ruber {
             column.range = range;
         }
         let scale = if union { Scale::Unknown } else { Scale::Raw };
-        let (card, head) = (Arc::new(card), Arc::new(head));
+        let (card, head) = (Arc::new(card), Arc::new(ReadyHead::new(head)));
         let mut metric = Self { description, model, card, head, scale };
         metric.description.signature = metric.signature();
         Ok(metric)
@@ -254,7 +255,7 @@ impl Ruber {
             contexts.extend(&vectors[reading.context.as_str()].vectors[2 * width..]);
             continuations.extend(&vectors[reading.continuation.as_str()].vectors[2 * width..]);
         }
-        let forward = self.head.ready().forward(&contexts, &continuations);
+        let forward = self.head.forward(&contexts, &continuations);
         let mut next = 0..;
         readings
             .iter()

@@ -7,6 +7,7 @@
 //!
 //! Here q is the vector of the context and r that of the continuation.
 
+use std::borrow::Borrow;
 use std::path::Path;
 
 use rayon::prelude::*;
@@ -126,15 +127,6 @@ impl Head {
         }
         Ok(head)
     }
-
-    /// The head with its matrices laid out for many examples.
-    pub fn ready(&self) -> ReadyHead<'_> {
-        let (bilinear, dense) = rayon::join(
-            || PackedRows::new(&self.bilinear, self.width),
-            || PackedRows::new(&self.dense, 2 * self.width + 1),
-        );
-        ReadyHead { head: self, bilinear, dense }
-    }
 }
 
 /// The shapes of the tensors.
@@ -142,9 +134,10 @@ fn shapes(width: usize) -> [Vec<usize>; 5] {
     [vec![width, width], vec![width, 2 * width + 1], vec![width], vec![2, width], vec![2]]
 }
 
-/// A head that is ready to compute.
-pub struct ReadyHead<'a> {
-    head: &'a Head,
+/// A head that is ready to compute: its matrices are laid out for many examples. A metric keeps
+/// one of these; training lays out the weights of every step anew.
+pub struct ReadyHead<H> {
+    head: H,
     bilinear: PackedRows,
     dense: PackedRows,
 }
@@ -168,15 +161,25 @@ impl Forward {
     }
 }
 
-impl ReadyHead<'_> {
+impl<H: Borrow<Head> + Sync> ReadyHead<H> {
+    /// Lays out the matrices of a head.
+    pub fn new(head: H) -> Self {
+        let Head { width, bilinear, dense, .. } = head.borrow();
+        let (bilinear, dense) = rayon::join(
+            || PackedRows::new(bilinear, *width),
+            || PackedRows::new(dense, 2 * width + 1),
+        );
+        Self { head, bilinear, dense }
+    }
+
     /// Computes examples, given as rows of contexts and of continuations. A row does not depend on
     /// the others.
     ///
     /// # Panics
     /// If the rows are not whole, or there is not one continuation per context.
     pub fn forward(&self, contexts: &[f32], continuations: &[f32]) -> Forward {
-        let Head { width, dense_bias, output, output_bias, .. } = self.head;
-        let (width, wide) = (*width, 2 * self.head.width + 1);
+        let Head { width, dense_bias, output, output_bias, .. } = self.head.borrow();
+        let (width, wide) = (*width, 2 * width + 1);
         assert!(contexts.len() == continuations.len() && contexts.len().is_multiple_of(width));
         let examples = contexts.len() / width;
         let mut forward = Forward {
@@ -239,7 +242,7 @@ mod tests {
         let h0 = f64::tanh(0.1 - 0.1 + 0.3 * s + 0.4 * 0.5 + 0.5 * 1.5 + 0.05);
         let h1 = f64::tanh(-0.1 + 0.2 * s + 0.1 * 0.5 - 0.3 * 1.5 - 0.05);
         let (l0, l1) = (h0 - h1, 0.5 * h0 + 2.0 * h1 + 0.25);
-        let forward = head.ready().forward(&q, &r);
+        let forward = ReadyHead::new(&head).forward(&q, &r);
         let expected = l1.exp() / (l0.exp() + l1.exp());
         assert!((forward.probability(0) - expected).abs() < 1e-6);
     }
@@ -249,10 +252,11 @@ mod tests {
         let head = Head::random(24, Stream::new(3));
         let numbers = |seed| (0..40 * 24).map(|i| Stream::new(seed).normal(i)).collect::<Vec<_>>();
         let (q, r) = (numbers(1), numbers(2));
-        let all = head.ready().forward(&q, &r);
+        let ready = ReadyHead::new(&head);
+        let all = ready.forward(&q, &r);
         for example in [0, 15, 16, 39] {
             let (q, r) = (&q[example * 24..][..24], &r[example * 24..][..24]);
-            assert_eq!(head.ready().forward(q, r).logits[0], all.logits[example]);
+            assert_eq!(ready.forward(q, r).logits[0], all.logits[example]);
         }
         let path = Path::new("ruber.safetensors");
         let bytes = head.to_bytes().unwrap();

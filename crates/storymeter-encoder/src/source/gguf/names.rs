@@ -45,7 +45,7 @@ impl Arrangement {
             // A forged shape may have no numbers, but many rows.
             _ if data.is_empty() => Err("has no numbers"),
             Arrangement::Interleaved(heads) => {
-                let rows = shape.first().copied().unwrap_or(0);
+                let Some(&rows) = shape.first() else { return Err("has no dimensions") };
                 if heads == 0 || !rows.is_multiple_of(2 * heads) {
                     return Err("has a number of rows that the attention heads do not share");
                 }
@@ -312,6 +312,7 @@ mod tests {
         assert_eq!((shape, data), (vec![8, 1], vec![0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]));
         assert!(Arrangement::Interleaved(3).undo(vec![8], vec![0.0; 8]).is_err());
         assert!(Arrangement::Interleaved(0).undo(vec![8], vec![0.0; 8]).is_err());
+        assert_eq!(Arrangement::Interleaved(2).undo(vec![], vec![0.0]), Err("has no dimensions"));
     }
 
     #[test]

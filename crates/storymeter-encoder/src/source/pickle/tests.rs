@@ -1,6 +1,6 @@
 use super::*;
 
-fn tensors(mut program: &[u8]) -> Result<Vec<(String, View)>> {
+fn tensors(mut program: &[u8]) -> Result<Vec<(Arc<str>, Arc<View>)>> {
     load(&mut program)?.tensors()
 }
 
@@ -75,4 +75,74 @@ fn long_whole_numbers_keep_their_sign() {
     assert!(matches!(long(&[0xff]), Value::Whole(-1)));
     assert!(matches!(long(&[0xff, 0]), Value::Whole(255)));
     assert!(matches!(long(&[0; 17]), Value::Other));
+}
+
+/// A table with the tensor `t`. Before its end the program goes through `part`, in which slot 0 of
+/// the memory holds a text of `length` bytes and slot 1 what describes a storage.
+fn with_part(length: usize, part: &[u8]) -> Vec<u8> {
+    let mut program = b"\x80\x02}X".to_vec();
+    program.extend((length as u32).to_le_bytes());
+    program.extend(std::iter::repeat_n(b'k', length));
+    program.extend(b"q\x000(X\x07\0\0\0storagectorch\nFloatStorage\nh\0X\x03\0\0\0cpuK\x02tq\x010");
+    program.extend(part);
+    program
+}
+
+/// Repeats an instruction until the program has as many bytes as a file may have.
+fn repeated(mut program: Vec<u8>, instruction: &[u8]) -> Vec<u8> {
+    while program.len() < 1 << 23 {
+        program.extend(instruction);
+    }
+    program.push(b'.');
+    program
+}
+
+fn bounded<T>(work: impl FnOnce() -> T) -> T {
+    let start = std::time::Instant::now();
+    let done = work();
+    let seconds = start.elapsed().as_secs_f64();
+    assert!(seconds < 10.0, "{seconds} seconds");
+    done
+}
+
+#[test]
+fn a_long_text_that_is_named_again_and_again_is_never_copied() {
+    // Storages of one long key: each copied it, and eight megabytes asked for four terabytes.
+    let storages = repeated(with_part(1 << 22, b""), b"h\x01Q0");
+    let problem = bounded(|| error(&storages));
+    assert_eq!(problem, "the pickle refers to something that is not a storage");
+    let short = repeated(with_part(200, b""), b"h\x01Q0");
+    assert_eq!(bounded(|| error(&short)), "the pickle makes more than 1048576 values");
+    // Entries of one long name.
+    let rebuild = b"ctorch._utils\n_rebuild_tensor_v2\n(h\x02K\0K\x02\x85K\x01\x85\x89}tRq\x030";
+    let storage =
+        b"(X\x07\0\0\0storagectorch\nFloatStorage\nX\x01\0\0\x007X\x03\0\0\0cpuK\x02tQq\x020";
+    let mut entries = with_part(1 << 22, storage);
+    entries.extend(rebuild);
+    let found = bounded(|| tensors(&repeated(entries, b"h\0h\x03s")).unwrap());
+    assert_eq!(found.len(), 1);
+    assert_eq!((found[0].0.len(), found[0].1.shape.as_slice()), (1 << 22, &[2][..]));
+}
+
+#[test]
+fn arguments_that_are_named_again_and_again_are_never_copied() {
+    // A tuple of a million fields, of which a call needs the first four.
+    let storage =
+        b"(X\x07\0\0\0storagectorch\nFloatStorage\nX\x01\0\0\x007X\x03\0\0\0cpuK\x02tQq\x020";
+    let mut program = with_part(1, storage);
+    program.extend(b"(h\x02K\0K\x02\x85K\x01\x85");
+    program.extend(std::iter::repeat_n(b'N', 1 << 20));
+    program.extend(b"tq\x040ctorch._utils\n_rebuild_tensor_v2\nq\x030");
+    let problem = bounded(|| error(&repeated(program, b"h\x03h\x04R0")));
+    assert_eq!(problem, "the pickle makes more than 1048576 values");
+}
+
+#[test]
+fn the_number_of_values_is_limited() {
+    assert_eq!(
+        bounded(|| error(&repeated(Vec::new(), b"]0"))),
+        "the pickle makes more than 1048576 values"
+    );
+    // Values that take no room are not counted.
+    assert_eq!(tensors(&repeated(b"}".to_vec(), b"N0")).unwrap(), []);
 }

@@ -8,9 +8,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
+use storymeter_encoder::train::Cpu;
 use storymeter_encoder::{Config, Tokenizer};
 use tempfile::TempDir;
 
+use super::tune::Pupil;
 use super::*;
 use crate::support::write_masked_model;
 

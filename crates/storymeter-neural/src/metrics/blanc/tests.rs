@@ -1,8 +1,10 @@
 //! The questions about the texts of the golden numbers, and what the tiny model answers.
 
+use storymeter_encoder::train::Cpu;
 use storymeter_encoder::{Config, Device, Model, Precision, Tokenizer};
 use tempfile::TempDir;
 
+use super::tune::Pupil;
 use super::*;
 use crate::masked::Masked;
 use crate::support::{A, Q, VOCABULARY, write_masked_model};
