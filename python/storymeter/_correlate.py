@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import _native
+from ._how import checked_draws, checked_seed, checked_threads
 from ._result import ScoreResult
 from ._sheet import Sheet, sheets_of
 from ._tables import columns_of, numbers_of, table_of
@@ -242,9 +243,12 @@ def correlate(
     else:
         named = [("scores", None, numbers_of(scores, "scores"))]
     name, judged = _human(human, criterion, rated)
-    settings = _Settings(test, correction, interval, confidence, resamples, 1000, seed)
+    settings = _Settings(
+        test, correction, interval, confidence, checked_draws("resamples", resamples), 1000,
+        checked_seed(seed),
+    )
     written, sheets, texts = _native.correlate(
-        name, judged, named, settings, threads or 0
+        name, judged, named, settings, checked_threads(threads)
     )
     return Correlation(written, sheets_of(sheets, texts))
 

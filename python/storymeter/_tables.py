@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import numbers
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from typing import Any
 
 from . import _native
+from ._errors import LengthError
 from ._result import ScoreResult
 
 # The usual names of columns, as in files of scores.
@@ -93,7 +93,15 @@ def _of_records(records: list[Mapping[str, Any]]) -> dict[str, list[Any]]:
 
 
 def _from_columns(columns: dict[str, list[Any]]) -> _native.Table:
-    count = max((len(values) for values in columns.values()), default=0)
+    first = next(iter(columns), "")
+    count = len(columns.get(first, []))
+    for name, values in columns.items():
+        if len(values) != count:
+            raise LengthError(
+                f"the column {first!r} has {count} values, but the column {name!r} has {len(values)}",
+                first=count,
+                second=len(values),
+            )
     if count == 0:
         raise ValueError("scores has no row")
     taken: set[str] = set()
@@ -120,7 +128,7 @@ def _from_columns(columns: dict[str, list[Any]]) -> _native.Table:
         elif (found := _numbers_or_none(values)) is not None:
             scores.append((name, found))
     return _native.Table.from_columns(
-        [str(at) if one is None else str(one) for at, one in enumerate(ids or [None] * count)],
+        [str(at) if _is_missing(one) else str(one) for at, one in enumerate(ids or [None] * count)],
         [None if _is_missing(one) else str(one) for one in systems or [None] * count],
         [None if _is_missing(one) else str(one) for one in items or [None] * count],
         scores,
@@ -147,7 +155,7 @@ def numbers_of(values: Any, argument: str) -> list[float | None]:
     """Numbers, some of which may be absent: ``None``, NaN and the missing values of frames."""
     listed = _listed(values)
     if listed is None:
-        if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+        if isinstance(values, (str, bytes, Mapping, Set)) or not isinstance(values, Iterable):
             raise TypeError(f"{argument} is a list of numbers, not of the type {_type(values)}")
         listed = list(values)
     found: list[float | None] = []
@@ -170,7 +178,7 @@ def _is_number(value: Any) -> bool:
 def _is_missing(value: Any) -> bool:
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
-    return isinstance(value, float) and math.isnan(value)
+    return bool(_is_number(value) and value != value)
 
 
 def _type(value: Any) -> str:
