@@ -171,6 +171,11 @@ class _Settings:
     draws: int = 1000
     seed: int = 1
 
+    def __post_init__(self) -> None:
+        self.resamples = checked_draws("resamples", self.resamples)
+        self.draws = checked_draws("draws", self.draws)
+        self.seed = checked_seed(self.seed)
+
 
 def correlate(
     scores: Any,
@@ -243,10 +248,7 @@ def correlate(
     else:
         named = [("scores", None, numbers_of(scores, "scores"))]
     name, judged = _human(human, criterion, rated)
-    settings = _Settings(
-        test, correction, interval, confidence, checked_draws("resamples", resamples), 1000,
-        checked_seed(seed),
-    )
+    settings = _Settings(test, correction, interval, confidence, resamples, 1000, seed)
     written, sheets, texts = _native.correlate(
         name, judged, named, settings, checked_threads(threads)
     )

@@ -11,8 +11,9 @@ if TYPE_CHECKING:
 
 
 def kind(frame: Any) -> str:
-    """The package that a frame belongs to, such as ``"pandas"``."""
-    return type(frame).__module__.partition(".")[0]
+    """The package that a frame or its base class belongs to: ``"pandas"``, ``"polars"`` or another."""
+    packages = [base.__module__.partition(".")[0] for base in type(frame).__mro__]
+    return next((name for name in packages if name in ("pandas", "polars")), packages[0])
 
 
 def is_frame(value: Any) -> bool:
@@ -21,7 +22,7 @@ def is_frame(value: Any) -> bool:
 
 
 def _is_pandas_frame(value: Any) -> bool:
-    return kind(value) == "pandas" and type(value).__name__ == "DataFrame"
+    return kind(value) == "pandas" and hasattr(value, "columns")
 
 
 def has_columns(value: Any) -> bool:
@@ -86,7 +87,7 @@ def with_scores(frame: Any, scored: _native.Scored) -> Any:
     """The frame with one more column per score."""
     name = kind(frame)
     if name == "pandas":
-        frame = frame.to_frame("story") if type(frame).__name__ == "Series" else frame
+        frame = frame if _is_pandas_frame(frame) else frame.to_frame("story")
         _check_names(frame.columns, scored)
         return frame.assign(**_values(scored, len(frame)))
     if name == "polars":

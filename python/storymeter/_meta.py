@@ -10,7 +10,7 @@ from typing import Any
 from . import _native
 from ._compare import _listed
 from ._correlate import _Settings as _StudySettings
-from ._how import checked_draws, checked_seed, checked_threads
+from ._how import checked_threads
 from ._sheet import Sheet, sheets_of
 from ._tables import table_of
 
@@ -180,10 +180,7 @@ def meta(
     settings = _Settings(
         _listed(without), _listed(lower), _listed(higher), scale, _path(stories), _path(errors),
         _path(drift),
-        _StudySettings(
-            test, correction, interval, confidence, checked_draws("resamples", resamples),
-            checked_draws("draws", draws), checked_seed(seed),
-        ),
+        _StudySettings(test, correction, interval, confidence, resamples, draws, seed),
     )
     return MetaStudy(_native.meta(table_of(scores), settings, checked_threads(threads)))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 import os
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Set
 from typing import Any
 
 from . import _native
@@ -45,8 +45,7 @@ def table_of(scores: Any, argument: str = "scores") -> _native.Table:
 def columns_of(frame: Any) -> dict[str, list[Any]] | None:
     """The columns of a frame as lists, or ``None`` if this is no frame."""
     if isinstance(frame, Mapping):
-        columns = {str(name): _listed(values) for name, values in frame.items()}
-        return columns if all(values is not None for values in columns.values()) else None  # type: ignore[return-value]
+        return _by_name(frame, frame.__getitem__)
     if _listed(frame) is not None and not hasattr(frame, "column_names"):
         return None  # a single column, such as a series of pandas
     names = getattr(frame, "column_names", None)
@@ -59,8 +58,20 @@ def columns_of(frame: Any) -> dict[str, list[Any]] | None:
 
         frame = pa.table(frame)
         names = frame.column_names
-    columns = {str(name): _listed(frame[name]) for name in names}
-    return columns if all(values is not None for values in columns.values()) else None  # type: ignore[return-value]
+    return _by_name(names, frame.__getitem__)
+
+
+def _by_name(
+    names: Iterable[Any], values: Callable[[Any], Any]
+) -> dict[str, list[Any]] | None:
+    """The columns of these names as lists, or ``None`` if one of them is no column."""
+    known: dict[str, Any] = {}
+    for name in names:
+        if str(name) in known:
+            raise ValueError(f"there are two columns of the name {str(name)!r}")
+        known[str(name)] = name
+    columns = {text: _listed(values(name)) for text, name in known.items()}
+    return columns if all(one is not None for one in columns.values()) else None  # type: ignore[return-value]
 
 
 def _listed(values: Any) -> list[Any] | None:

@@ -109,6 +109,17 @@ def test_pandas_keeps_its_index() -> None:
     assert list(by_system["system"]) == ["a", "b"] and list(by_system["score"]) == [4.0, 2.5]
 
 
+def test_a_subclass_of_pandas_is_one_of_pandas() -> None:
+    class Stories(pd.DataFrame):  # type: ignore[misc]
+        @property
+        def _constructor(self) -> Any:
+            return Stories
+
+    result = score(Stories({"story": TEXTS, "mixed": [1, "x", None, 2.5]}, index=[7, 3, 3, 9]))
+    assert type(result.frame) is Stories
+    assert list(result.frame.index) == list(result.to_pandas().index) == [7, 3, 3, 9]
+
+
 def test_pandas_series_missing_values_and_strings() -> None:
     assert list(score(pd.Series(TEXTS)).scores) == LENGTHS
     assert list(score(pd.Series(TEXTS, dtype="category")).scores) == LENGTHS

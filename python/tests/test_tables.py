@@ -40,6 +40,16 @@ def test_missing_numbers_and_ids_of_any_kind():
     assert not [one for one in sm.compare(rows, "mine").warnings if "several stories" in one]
 
 
+def test_two_columns_of_one_name_are_refused():
+    pd = pytest.importorskip("pandas")
+    for names in (["mine", "mine"], [0, "0"]):
+        frame = pd.DataFrame([[1, 4], [2, 3], [3, 1], [5, 2]], columns=names)
+        with pytest.raises(ValueError, match=f"two columns of the name '{names[1]}'"):
+            sm.correlate(frame, [1, 2, 3, 4])
+    with pytest.raises(ValueError, match="two columns of the name '0'"):
+        sm.correlate({0: [1, 2, 3, 5], "0": [4, 3, 1, 2]}, [1, 2, 3, 4])
+
+
 def test_what_has_no_order_is_no_list_of_numbers():
     for human in ({0: 5.0, 1: 4.0, 2: 3.0}, {3.0, 4.0, 5.0}):
         with pytest.raises(TypeError, match="human is a list of numbers, not of the type"):

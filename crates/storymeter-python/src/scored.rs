@@ -22,7 +22,7 @@ pub struct Scored {
     /// The scores, with the ratings of the stories.
     table: Arc<ScoreTable>,
     /// Where the columns of scores are in the table.
-    scores: Vec<usize>,
+    metrics: Vec<usize>,
     /// By story: the number of its record in the input.
     numbers: Vec<u64>,
     run: Run,
@@ -91,9 +91,9 @@ impl Scoring<'_> {
         let overview = Overview::new(&run, resampling, against, progress)?;
         let mut table = ScoreTable::new(rows);
         run.columns().into_iter().zip(values).for_each(|(column, one)| table.push(column, one));
-        let scores = table.of_role(Role::Metric);
+        let metrics = table.of_role(Role::Metric);
         let table = Arc::new(table);
-        Ok(Scored { table, scores, numbers, run, overview, sources: self.sources })
+        Ok(Scored { table, metrics, numbers, run, overview, sources: self.sources })
     }
 }
 
@@ -115,7 +115,7 @@ pub fn summary_row(summary: &Summary) -> SummaryRow {
 
 impl Scored {
     /// Writes the scores of every story, as the command line does.
-    fn write_scores<W: Write + Send>(&self, format: ScoreFormat, out: W) -> std::io::Result<W> {
+    fn scores<W: Write + Send>(&self, format: ScoreFormat, out: W) -> std::io::Result<W> {
         let keys: Vec<Key> = self.score_columns().map(|(column, _)| column.key.clone()).collect();
         let lines = ScoreLines::new(format, keys);
         let mut writer = ScoreWriter::new(out, &lines)?;
@@ -130,19 +130,19 @@ impl Scored {
 
     /// The columns of scores, and a value per story.
     fn score_columns(&self) -> impl Iterator<Item = (&Column, &[Value])> {
-        self.scores.iter().map(|&at| (&self.table.columns()[at], self.table.values(at)))
+        self.metrics.iter().map(|&at| (&self.table.columns()[at], self.table.values(at)))
     }
 
     /// The values of a column of scores.
     fn values_of(&self, column: usize) -> &[Value] {
-        self.table.values(self.scores[column])
+        self.table.values(self.metrics[column])
     }
 
     fn write_file(&self, path: &Path, format: ScoreFormat) -> storymeter::core::Result<()> {
         let sources: Vec<&Path> = self.sources.iter().map(PathBuf::as_path).collect();
         file::distinct(&[path, &Header::path_of(path)], &sources)?;
         let file = self
-            .write_scores(format, AtomicFile::create(path)?)
+            .scores(format, AtomicFile::create(path)?)
             .map_err(|e| storymeter::core::Error::io(Place::file(path), e))?;
         self.run.header().commit(file)
     }
@@ -259,7 +259,7 @@ impl Scored {
 
     /// The lines that the command line writes to a JSONL file.
     fn json_lines<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let lines = py.detach(|| self.write_scores(ScoreFormat::Jsonl, Vec::new()))?;
+        let lines = py.detach(|| self.scores(ScoreFormat::Jsonl, Vec::new()))?;
         Ok(PyBytes::new(py, &lines))
     }
 
