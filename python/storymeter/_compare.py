@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, overload
 
 from . import _native
+from ._how import checked_draws, checked_seed, checked_threads
 from ._sheet import Sheet, sheets_of
 from ._tables import table_of
 
@@ -264,9 +265,10 @@ def compare(
     """
     settings = _Settings(
         _listed(metric or ()), _listed(without), against, _listed(lower), _listed(higher),
-        resamples, confidence, correction, seed,
+        checked_draws("resamples", resamples), confidence, correction, checked_seed(seed),
     )
-    written, sheets, texts, notes = _native.compare(table_of(scores), settings, threads or 0)
+    workers = checked_threads(threads)
+    written, sheets, texts, notes = _native.compare(table_of(scores), settings, workers)
     return Comparisons(written, sheets_of(sheets, texts), notes)
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import _native
+from ._how import checked_draws, checked_seed, checked_threads
 from ._result import ScoreResult
 from ._sheet import Sheet, sheets_of
 from ._tables import columns_of, numbers_of, table_of
@@ -178,6 +179,11 @@ class _Settings:
     draws: int = 1000
     seed: int = 1
 
+    def __post_init__(self) -> None:
+        self.resamples = checked_draws("resamples", self.resamples)
+        self.draws = checked_draws("draws", self.draws)
+        self.seed = checked_seed(self.seed)
+
 
 def correlate(
     scores: Any,
@@ -257,7 +263,7 @@ def correlate(
     name, judged = _human(human, criterion, rated)
     settings = _Settings(test, one_sided, correction, interval, confidence, resamples, 1000, seed)
     written, sheets, texts = _native.correlate(
-        name, judged, named, settings, threads or 0
+        name, judged, named, settings, checked_threads(threads)
     )
     return Correlation(written, sheets_of(sheets, texts))
 

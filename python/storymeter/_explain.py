@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any, cast, overload
 
 from . import _native
-from ._how import how_of, opened_again
-from ._score import ManyStories, OneStory, Progress, Scorer
+from ._how import checked_threads, how_of, opened_again
+from ._score import ManyStories, OneStory, Progress, Scorer, log_skipped
 from ._progress import shown
 from ._stories import reading_of
 
@@ -298,7 +298,8 @@ def explain(
     sentences
         ``"weakest"`` weighs only the weakest parts of a long story, and ``"all"`` every sentence.
     weights, device, precision, columns, skip_bad, renumber, format, threads, progress
-        As for :func:`storymeter.score`.
+        As for :func:`storymeter.score`. A single story is not skipped: if it is bad, that is an
+        exception also with ``skip_bad=True``.
     scorer
         A scorer whose open models are used. It replaces ``metrics``, ``model``, ``weights``,
         ``device`` and ``precision``.
@@ -325,8 +326,12 @@ def explain(
     reading, one = reading_of(
         stories, columns=columns, skip_bad=skip_bad, renumber=renumber, format=format
     )
+    if one:
+        reading.skip_bad = False  # There is no explanation that could be returned.
+    workers = None if threads is None else checked_threads(threads)
     with shown(progress) as show:
-        found = _native.explain(opened, reading, sentences, threads, show)
+        found, skipped, problems = _native.explain(opened, reading, sentences, workers, show)
+    log_skipped(skipped, problems)
     explained = [_explanation(*parts) for parts in found]
     return explained[0] if one else explained
 

@@ -11,8 +11,9 @@ if TYPE_CHECKING:
 
 
 def kind(frame: Any) -> str:
-    """The package that a frame belongs to, such as ``"pandas"``."""
-    return type(frame).__module__.partition(".")[0]
+    """The package that a frame or its base class belongs to: ``"pandas"``, ``"polars"`` or another."""
+    packages = [base.__module__.partition(".")[0] for base in type(frame).__mro__]
+    return next((name for name in packages if name in ("pandas", "polars")), packages[0])
 
 
 def is_frame(value: Any) -> bool:
@@ -21,7 +22,38 @@ def is_frame(value: Any) -> bool:
 
 
 def _is_pandas_frame(value: Any) -> bool:
-    return kind(value) == "pandas" and type(value).__name__ == "DataFrame"
+    return kind(value) == "pandas" and hasattr(value, "columns")
+
+
+def has_columns(value: Any) -> bool:
+    """Whether a value is a whole frame, and not a single column."""
+    names = getattr(value, "column_names", None) or getattr(value, "columns", None)
+    return is_frame(value) and names is not None
+
+
+def kept(frame: Any) -> Any:
+    """A frame that stays as it is while its stories are scored, and until its scores are added.
+
+    It shares its memory with the given one, which the user may change or sort in place afterwards.
+    A stream or a query gives its rows only once, or in another order the next time.
+    """
+    name = kind(frame)
+    if name == "pandas":
+        return frame.copy(deep=False)
+    if name == "polars":
+        return frame.collect() if hasattr(frame, "collect") else frame.clone()
+    try:
+        import pyarrow as pa
+    except ImportError:
+        return frame  # Scores cannot be added to it without pyarrow.
+    if isinstance(frame, (pa.Table, pa.RecordBatch, pa.ChunkedArray)):
+        return frame
+    rows = pa.chunked_array(frame)
+    try:
+        rows.validate()
+    except pa.ArrowInvalid as error:
+        raise ValueError(f"stories: {error}") from None
+    return pa.Table.from_struct_array(rows) if pa.types.is_struct(rows.type) else rows
 
 
 def readable(frame: Any, names: list[tuple[str, str]]) -> tuple[str, Any]:
@@ -55,27 +87,35 @@ def with_scores(frame: Any, scored: _native.Scored) -> Any:
     """The frame with one more column per score."""
     name = kind(frame)
     if name == "pandas":
-        frame = frame.to_frame("story") if type(frame).__name__ == "Series" else frame
+        frame = frame if _is_pandas_frame(frame) else frame.to_frame("story")
+        _check_names(frame.columns, scored)
         return frame.assign(**_values(scored, len(frame)))
     if name == "polars":
         import polars as pl
 
-        if isinstance(frame, pl.LazyFrame):
-            frame = frame.collect()
         frame = frame.to_frame() if isinstance(frame, pl.Series) else frame
+        _check_names(frame.columns, scored)
         columns = _values(scored, frame.height)
         added = [pl.Series(key, values).fill_nan(None) for key, values in columns.items()]
         return frame.with_columns(added)
     import pyarrow as pa
 
     table = pa.table({"story": frame}) if isinstance(frame, pa.ChunkedArray) else pa.table(frame)
+    _check_names(table.column_names, scored)
     for key, values in _values(scored, table.num_rows).items():
-        column = pa.array(values, from_pandas=True)
-        if key in table.column_names:
-            table = table.set_column(table.column_names.index(key), key, column)
-        else:
-            table = table.append_column(key, column)
+        table = table.append_column(key, pa.array(values, from_pandas=True))
     return table
+
+
+def _check_names(columns: Any, scored: _native.Scored) -> None:
+    """Check that no column of the user has the name of a score."""
+    taken = [key for key in scored.columns if key in columns]
+    if taken:
+        raise ValueError(
+            f"the frame has a column {taken[0]!r} already, and the score of that name would replace "
+            "it; rename the column before scoring, or take the scores alone from to_pandas(), "
+            "to_polars() or to_arrow()"
+        )
 
 
 def to_pandas(frame: Any, scored: _native.Scored) -> pd.DataFrame:

@@ -104,7 +104,7 @@ def how_of(
         device,
         precision,
         checked_seed(seed),
-        0 if threads is None else checked_threads(threads),
+        checked_threads(threads),
         None if corpus_stats is None else os.fspath(corpus_stats),
     )
 
@@ -148,4 +148,21 @@ def checked_seed(seed: Any) -> int:
 
 
 def checked_threads(threads: Any) -> int:
-    return checked_count("threads", threads, 1, 1024)
+    """The number of threads; 0, which is one per core, if none is given."""
+    return 0 if threads is None else checked_count("threads", threads, 1, 1024)
+
+
+def checked_draws(name: str, value: Any) -> int:
+    """A number of resamples, draws or samples, within the limits of the command line."""
+    return checked_count(name, value, 1, 1_000_000)
+
+
+def checked_columns(columns: Any) -> list[tuple[str, str]]:
+    """The names of fields or columns that the user gives."""
+    if columns is None:
+        return []
+    check_kind("columns", columns, Mapping)
+    for field_, name in columns.items():
+        check_kind("columns: a field", field_, str)
+        check_kind(f"columns[{field_!r}]", name, str)
+    return list(columns.items())

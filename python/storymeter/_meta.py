@@ -10,6 +10,7 @@ from typing import Any
 from . import _native
 from ._compare import _listed
 from ._correlate import _Settings as _StudySettings
+from ._how import checked_threads
 from ._sheet import Sheet, sheets_of
 from ._tables import table_of
 
@@ -182,7 +183,7 @@ def meta(
         _path(drift),
         _StudySettings(test, one_sided, correction, interval, confidence, resamples, draws, seed),
     )
-    return MetaStudy(_native.meta(table_of(scores), settings, threads or 0))
+    return MetaStudy(_native.meta(table_of(scores), settings, checked_threads(threads)))
 
 
 def _path(path: str | os.PathLike[str] | None) -> str | None:

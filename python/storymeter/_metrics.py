@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from . import _native
 from ._errors import LengthError
+from ._how import checked_threads
 from ._sheet import html_table
 
 if TYPE_CHECKING:
@@ -174,7 +175,7 @@ class CorpusScore:
 class Metric:
     """One metric by its name; :func:`metric` makes it.
 
-    It can be pickled, and threads may share it.
+    It can be pickled, and threads may share it. A pickle holds only the name.
     """
 
     def __init__(self, name: str) -> None:
@@ -232,7 +233,7 @@ class Metric:
         """
         texts = _texts(hypotheses, "hypotheses", "story_score takes one text")
         given = _references(references, len(texts))
-        return CorpusScore(*self._native.corpus_score(texts, given, threads or 0))
+        return CorpusScore(*self._native.corpus_score(texts, given, checked_threads(threads)))
 
     def story_score(
         self, hypothesis: str, references: str | Sequence[str] | None = None

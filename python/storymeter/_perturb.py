@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, overload
 
 from . import _native
-from ._how import checked_seed
+from ._how import checked_count, checked_draws, checked_seed, checked_threads
 from ._progress import shown
 from ._score import ManyStories, OneStory, Progress
 from ._stories import reading_of
@@ -264,18 +264,18 @@ def perturb(
     (True, True)
     """
     if isinstance(techniques, Mapping):
-        techniques = [f"{name}={weight!r}" for name, weight in techniques.items()]
+        techniques = [f"{name}={float(weight)!r}" for name, weight in techniques.items()]
     if not isinstance(techniques, str):
         techniques = ",".join(techniques)
     if not isinstance(counts, str):
         counts = ",".join(repr(float(weight)) for weight in counts)
-    if per_story < 1:
-        raise ValueError("per_story must be at least 1")
     if antonyms is not None and more_antonyms is not None:
         raise ValueError("antonyms replaces the embedded table, and more_antonyms adds to it")
     settings = _Settings(
-        preset, techniques, counts, keyword_share, garbled, spliced, checked_seed(seed), per_story,
-        donor_sample, delexicalise, _path(antonyms), _path(more_antonyms), _path(keywords),
+        preset, techniques, counts, keyword_share, garbled, spliced, checked_seed(seed),
+        checked_draws("per_story", per_story),
+        None if donor_sample is None else checked_count("donor_sample", donor_sample, 0, 2**63 - 1),
+        delexicalise, _path(antonyms), _path(more_antonyms), _path(keywords),
     )
     how: dict[str, Any] = {
         "columns": columns, "skip_bad": skip_bad, "renumber": renumber, "format": format,
@@ -284,7 +284,7 @@ def perturb(
     given = None if donors is None else reading_of(donors, **how)[0]
     with shown(progress) as show:
         found, unchanged, skipped, problems = _native.perturb(
-            reading, given, settings, threads or 0, show
+            reading, given, settings, checked_threads(threads), show
         )
     return Samples([_sample(*parts) for parts in found], unchanged, skipped, problems)
 

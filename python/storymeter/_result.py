@@ -240,9 +240,14 @@ class ScoreResult:
         """The frame that was scored, with one more column per score.
 
         A frame of pandas, polars or pyarrow comes back as the same kind, with its rows and its
-        index as they were; any other frame comes back as a table of pyarrow. A column that has the
-        name of a score is replaced.
+        index as they were when it was scored; any other frame comes back as a table of pyarrow.
         A row without a score has NaN in pandas, and null elsewhere.
+
+        Raises
+        ------
+        ValueError
+            The frame has a column with the name of a score already, which would be lost; or the
+            stories did not come from a frame.
         """
         if self._given is None:
             raise ValueError("the stories did not come from a frame")
@@ -261,7 +266,7 @@ class ScoreResult:
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write what ``storymeter score -o PATH`` writes: the scores, and a header beside them.
 
-        The name says the format: ``.jsonl`` or ``.csv``.
+        The name says the format: ``.jsonl``, ``.csv`` or ``.parquet``.
         """
         self._scored.write(os.fspath(path))
 
@@ -322,8 +327,8 @@ class StoryScore(ScoreResult):
 
     @property
     def score(self) -> float:
-        """The score by the first column; NaN where there is none."""
-        return float(self.scores[0])
+        """The score by the first column; NaN where there is none, or if the story was skipped."""
+        return float(self.scores[0]) if len(self) else float("nan")
 
     def __float__(self) -> float:
         return self.score

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, overload
 
 from . import _frames, _native
@@ -12,7 +12,8 @@ from ._how import (
     How,
     Reading,
     check_kind,
-    checked_count,
+    checked_columns,
+    checked_draws,
     checked_seed,
     checked_threads,
     how_of,
@@ -53,7 +54,10 @@ class Scorer:
     """Scores stories, and keeps models and tables open between calls.
 
     It can be pickled, for other processes: the pickle says how to open the models, and does not
-    contain them. Threads may share it.
+    contain them. Unpickling opens the files and folders that the pickle names (``model``,
+    ``weights``, ``corpus_stats``), as they are then and there, and a relative path is meant from
+    the folder of the process that unpickles. So, as with any pickle, load only those that you
+    trust. Threads may share a scorer.
 
     Parameters
     ----------
@@ -194,7 +198,7 @@ class Scorer:
         return _score(
             self._native,
             _reading(stories, by, columns, references, format, skip_bad, renumber),
-            resamples=checked_count("resamples", resamples, 1, 1_000_000),
+            resamples=checked_draws("resamples", resamples),
             seed=self._how.seed if seed is None else checked_seed(seed),
             against=against,
             threads=None if threads is None else checked_threads(threads),
@@ -218,7 +222,7 @@ class Scorer:
         """
         from . import _shards
 
-        reading = _shards.Reading(tuple((columns or {}).items()), format, skip_bad, renumber)
+        reading = _shards.Reading(tuple(checked_columns(columns)), format, skip_bad, renumber)
         return _shards.score_shard(self, shard, reading, resume)
 
     @overload
@@ -370,7 +374,8 @@ def score(
     against
         Compare every other system with this one.
     skip_bad
-        Skip bad records, and count them, instead of raising an exception at the first one.
+        Skip bad records, and count them, instead of raising an exception at the first one. The
+        score of a single story that is skipped is NaN.
     renumber
         Make ids unique, instead of raising an exception at the second story with the same id.
     format
@@ -397,7 +402,7 @@ def score(
     """
     how = how_of(model, metrics, weights, device, precision, seed, threads, corpus_stats)
     reading = _reading(stories, by, columns, references, format, skip_bad, renumber)
-    resamples = checked_count("resamples", resamples, 1, 1_000_000)
+    resamples = checked_draws("resamples", resamples)
     if how.model is None and not how.weights and how.corpus_stats is None:
         scorer = opened_again(how)
     else:
@@ -420,7 +425,7 @@ def _score(
 ) -> ScoreResult:
     one, given = reading.kind == "one", None
     if reading.kind == "given":
-        given = reading.stories
+        given = reading.stories = _frames.kept(reading.stories)
         reading.kind, reading.stories = _frames.readable(given, reading.columns)
     elif one:
         reading.kind = "texts" if isinstance(reading.stories[0], str) else "records"
@@ -429,10 +434,14 @@ def _score(
     logger.info("%s", scored.summary)
     for note in scored.notes:
         logger.warning("%s", note)
-    skipped, messages = scored.skipped
-    if skipped:
-        logger.warning("%s bad records were skipped; the first: %s", skipped, messages[0])
+    log_skipped(*scored.skipped)
     return StoryScore(scored) if one else ScoreResult(scored, given)
+
+
+def log_skipped(count: int, problems: Sequence[str]) -> None:
+    """Say how many bad records were skipped, and what was wrong with the first one."""
+    if count:
+        logger.warning("%s bad records were skipped; the first: %s", count, problems[0])
 
 
 def _reading(
@@ -444,12 +453,7 @@ def _reading(
     skip_bad: bool,
     renumber: bool,
 ) -> Reading:
-    names: dict[str, str] = {}
-    if columns is not None:
-        check_kind("columns", columns, Mapping)
-        for field_, name in columns.items():
-            check_kind(f"columns[{field_!r}]", name, str)
-            names[field_] = name
+    names = dict(checked_columns(columns))
     if by is not None:
         check_kind("by", by, str)
         names["system"] = by
@@ -501,8 +505,11 @@ def _references(given: Any, kind: str) -> tuple[list[list[str]] | None, list[str
     if isinstance(given, str) and kind == "one":
         given = [[given]]
     check_kind("references", given, Iterable)
-    if isinstance(given, str):
-        raise TypeError("references is a list with one text per story, or a path")
+    if isinstance(given, (str, Mapping, Set)) or _frames.has_columns(given):
+        raise TypeError(
+            "references is a list with one text or one list of texts per story, or a path, and "
+            f"not of the type {type(given).__name__}"
+        )
     given = list(given)
     if given and all(isinstance(item, os.PathLike) for item in given):
         return None, [os.fspath(item) for item in given]

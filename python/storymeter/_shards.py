@@ -243,8 +243,10 @@ def _planned(
     """The shards of this job, and the inputs of all jobs."""
     if shard is not None:
         _how.check_kind("shard", shard, tuple)
-    if shard is not None and not 0 <= shard[0] < shard[1]:
-        raise ValueError(f"shard: jobs are counted from 0, and {shard[0]} is not below {shard[1]}")
+        if len(shard) != 2:
+            raise ValueError(f"shard is a job and the number of jobs, and not {shard!r}")
+        _how.checked_count("shard: the number of jobs", shard[1], 1, 2**63 - 1)
+        _how.checked_count("shard: the job", shard[0], 0, shard[1] - 1)
     planned, inputs = _native.plan_shards(
         _expanded(paths), os.path.abspath(out_dir), out_format, format, resume, shard
     )
@@ -348,10 +350,10 @@ def score_files(
         file = os.path.abspath(how.corpus_stats)
         if any(file == one.output for one in chosen):
             raise ValueError(f"corpus_stats: {file} is also an output")
-    names = list((columns or {}).items())
+    names = _how.checked_columns(columns)
     corpus = _how.Reading("files", inputs, None, [], names, format, skip_bad, renumber)
     scorer = Scorer._opened(how, corpus)
-    reading = Reading(tuple((columns or {}).items()), format, skip_bad, renumber)
+    reading = Reading(tuple(names), format, skip_bad, renumber)
     collected = Collected(chosen)
     with Lines(len(chosen), progress) as lines:
         for one in chosen:
@@ -407,7 +409,12 @@ def merge(
     tables = [(name, os.fspath(path)) for name, path in (weights or {}).items()]
     return MergedScores(
         _native.merge_shards(
-            [os.fspath(path) for path in given], expect, resamples, seed, tables, threads or 0
+            [os.fspath(path) for path in given],
+            None if expect is None else _how.checked_count("expect", expect, 0, 2**63 - 1),
+            _how.checked_draws("resamples", resamples),
+            _how.checked_seed(seed),
+            tables,
+            _how.checked_threads(threads),
         )
     )
 

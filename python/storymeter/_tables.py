@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import numbers
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Set
 from typing import Any
 
 from . import _native
+from ._errors import LengthError
 from ._result import ScoreResult
 
 # The usual names of columns, as in files of scores.
@@ -45,8 +45,7 @@ def table_of(scores: Any, argument: str = "scores") -> _native.Table:
 def columns_of(frame: Any) -> dict[str, list[Any]] | None:
     """The columns of a frame as lists, or ``None`` if this is no frame."""
     if isinstance(frame, Mapping):
-        columns = {str(name): _listed(values) for name, values in frame.items()}
-        return columns if all(values is not None for values in columns.values()) else None  # type: ignore[return-value]
+        return _by_name(frame, frame.__getitem__)
     if _listed(frame) is not None and not hasattr(frame, "column_names"):
         return None  # a single column, such as a series of pandas
     names = getattr(frame, "column_names", None)
@@ -59,8 +58,20 @@ def columns_of(frame: Any) -> dict[str, list[Any]] | None:
 
         frame = pa.table(frame)
         names = frame.column_names
-    columns = {str(name): _listed(frame[name]) for name in names}
-    return columns if all(values is not None for values in columns.values()) else None  # type: ignore[return-value]
+    return _by_name(names, frame.__getitem__)
+
+
+def _by_name(
+    names: Iterable[Any], values: Callable[[Any], Any]
+) -> dict[str, list[Any]] | None:
+    """The columns of these names as lists, or ``None`` if one of them is no column."""
+    known: dict[str, Any] = {}
+    for name in names:
+        if str(name) in known:
+            raise ValueError(f"there are two columns of the name {str(name)!r}")
+        known[str(name)] = name
+    columns = {text: _listed(values(name)) for text, name in known.items()}
+    return columns if all(one is not None for one in columns.values()) else None  # type: ignore[return-value]
 
 
 def _listed(values: Any) -> list[Any] | None:
@@ -93,7 +104,15 @@ def _of_records(records: list[Mapping[str, Any]]) -> dict[str, list[Any]]:
 
 
 def _from_columns(columns: dict[str, list[Any]]) -> _native.Table:
-    count = max((len(values) for values in columns.values()), default=0)
+    first = next(iter(columns), "")
+    count = len(columns.get(first, []))
+    for name, values in columns.items():
+        if len(values) != count:
+            raise LengthError(
+                f"the column {first!r} has {count} values, but the column {name!r} has {len(values)}",
+                first=count,
+                second=len(values),
+            )
     if count == 0:
         raise ValueError("scores has no row")
     taken: set[str] = set()
@@ -120,7 +139,7 @@ def _from_columns(columns: dict[str, list[Any]]) -> _native.Table:
         elif (found := _numbers_or_none(values)) is not None:
             scores.append((name, found))
     return _native.Table.from_columns(
-        [str(at) if one is None else str(one) for at, one in enumerate(ids or [None] * count)],
+        [str(at) if _is_missing(one) else str(one) for at, one in enumerate(ids or [None] * count)],
         [None if _is_missing(one) else str(one) for one in systems or [None] * count],
         [None if _is_missing(one) else str(one) for one in items or [None] * count],
         scores,
@@ -147,7 +166,7 @@ def numbers_of(values: Any, argument: str) -> list[float | None]:
     """Numbers, some of which may be absent: ``None``, NaN and the missing values of frames."""
     listed = _listed(values)
     if listed is None:
-        if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+        if isinstance(values, (str, bytes, Mapping, Set)) or not isinstance(values, Iterable):
             raise TypeError(f"{argument} is a list of numbers, not of the type {_type(values)}")
         listed = list(values)
     found: list[float | None] = []
@@ -170,7 +189,7 @@ def _is_number(value: Any) -> bool:
 def _is_missing(value: Any) -> bool:
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
-    return isinstance(value, float) and math.isnan(value)
+    return bool(_is_number(value) and value != value)
 
 
 def _type(value: Any) -> str:

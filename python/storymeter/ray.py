@@ -26,7 +26,7 @@ from typing import Any
 
 from . import _budget, _shards
 from ._errors import StorymeterError
-from ._how import no_corpus_stats
+from ._how import checked_columns, no_corpus_stats
 from ._lines import Lines, count
 from ._score import Scorer
 
@@ -151,7 +151,7 @@ def score(
         "seed": seed,
         "corpus_stats": None if corpus_stats is None else os.path.abspath(corpus_stats),
     }
-    reading = _shards.Reading(tuple((columns or {}).items()), format, skip_bad, renumber)
+    reading = _shards.Reading(tuple(checked_columns(columns)), format, skip_bad, renumber)
     shards = _shards.plan_shards(paths, out, out_format=out_format, format=format, resume=resume)
     collected = _shards.Collected(shards)
     with _cluster(ray), Lines(len(shards), progress) as lines:

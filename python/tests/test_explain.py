@@ -29,6 +29,12 @@ def test_one_story_gives_one_explanation():
     assert why.standing.human_stories > 0
 
 
+def test_skipped_stories_are_logged(caplog):
+    found = sm.explain([STORY, None], skip_bad=True)
+    assert [one.id for one in found] == ["0"]
+    assert "1 bad records were skipped; the first: stories:2: " in caplog.text
+
+
 def test_the_json_is_that_of_the_command_line(cli):
     for story in (STORY, EMOJI):
         assert sm.explain(story).to_json() == explanation(cli, "--text", story)

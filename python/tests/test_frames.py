@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import math
 from typing import Any
 
@@ -108,6 +109,17 @@ def test_pandas_keeps_its_index() -> None:
     assert list(by_system["system"]) == ["a", "b"] and list(by_system["score"]) == [4.0, 2.5]
 
 
+def test_a_subclass_of_pandas_is_one_of_pandas() -> None:
+    class Stories(pd.DataFrame):  # type: ignore[misc]
+        @property
+        def _constructor(self) -> Any:
+            return Stories
+
+    result = score(Stories({"story": TEXTS, "mixed": [1, "x", None, 2.5]}, index=[7, 3, 3, 9]))
+    assert type(result.frame) is Stories
+    assert list(result.frame.index) == list(result.to_pandas().index) == [7, 3, 3, 9]
+
+
 def test_pandas_series_missing_values_and_strings() -> None:
     assert list(score(pd.Series(TEXTS)).scores) == LENGTHS
     assert list(score(pd.Series(TEXTS, dtype="category")).scores) == LENGTHS
@@ -153,11 +165,156 @@ def test_arrow_out() -> None:
     assert pl.DataFrame(result)["text-length"].to_list() == [2.0, 3.0]
 
 
-def test_a_column_of_the_same_name_is_replaced() -> None:
-    frame = pl.DataFrame({"story": TEXTS, "text-length": [0.0] * 4})
-    assert score(frame).frame["text-length"].to_list() == LENGTHS
-    table = pa.table({"story": TEXTS, "text-length": [0.0] * 4})
-    assert score(table).frame.column("text-length").to_pylist() == LENGTHS
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_a_column_of_the_user_is_not_overwritten(make: Any) -> None:
+    # A bleu of the user's own, perhaps by another program.
+    given = {"story": ["the cat sat", "a dog"], "reference": ["the cat", "a dog"], "bleu": [7, 8]}
+    result = sm.score(make(given), metrics=["text-length", "bleu"])
+    with pytest.raises(ValueError, match="the frame has a column 'bleu' already"):
+        result.frame
+    assert list(result.to_pandas().columns) == ["id", "system", "item", "text-length", "bleu"]
+    del given["bleu"]
+    assert "bleu" in str(sm.score(make(given), metrics=["bleu"]).frame)
+
+
+def test_the_frame_is_that_of_the_time_of_scoring() -> None:
+    frame = pd.DataFrame({"story": ["Rain fell.", "Rain."]})
+    result = score(frame)
+    frame["story"] = ["Rain.", "Rain fell."]
+    frame.loc[2] = ["More."]
+    assert result.frame["story"].tolist() == ["Rain fell.", "Rain."]
+    assert result.frame["text-length"].tolist() == [3.0, 2.0]
+    other = pl.DataFrame({"story": ["Rain fell.", "Rain."]})
+    result = score(other)
+    other.extend(pl.DataFrame({"story": ["More."]}))
+    assert result.frame.to_dict(as_series=False) == {
+        "story": ["Rain fell.", "Rain."], "text-length": [3.0, 2.0]
+    }
+
+
+class Once:
+    """A stream of Arrow that can be read once."""
+
+    def __init__(self, frame: Any) -> None:
+        self._frame = frame
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        frame, self._frame = self._frame, None
+        return frame.__arrow_c_stream__(requested_schema)
+
+
+def test_a_stream_is_read_once_and_its_frame_has_all_rows() -> None:
+    table = pa.table({"story": TEXTS, "system": SYSTEMS})
+    for stream in (table.to_reader(max_chunksize=1), Once(table), Once(table.slice(0, 0))):
+        result = score(stream)
+        assert result.frame.column("text-length").to_pylist() == result.scores.tolist()
+        assert result.frame.column("story").to_pylist() == TEXTS[: len(result)]
+    column = score(Once(pa.chunked_array([TEXTS])))
+    assert column.frame.column("text-length").to_pylist() == LENGTHS
+
+
+class ArrowArray(ctypes.Structure):
+    """An array of the Arrow C interface."""
+
+
+ArrowArray._fields_ = [
+    *((name, ctypes.c_int64) for name in ("length", "nulls", "offset", "n_buffers", "n_children")),
+    ("buffers", ctypes.c_void_p),
+    ("children", ctypes.POINTER(ctypes.POINTER(ArrowArray))),
+    ("dictionary", ctypes.c_void_p),
+    ("release", ctypes.c_void_p),
+    ("private", ctypes.c_void_p),
+]
+
+
+class ArrowStream(ctypes.Structure):
+    """A stream of the Arrow C interface."""
+
+
+NEXT = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(ArrowStream), ctypes.POINTER(ArrowArray))
+ArrowStream._fields_ = [
+    ("get_schema", ctypes.c_void_p),
+    ("get_next", NEXT),
+    ("get_last_error", ctypes.c_void_p),
+    ("release", ctypes.c_void_p),
+    ("private", ctypes.c_void_p),
+]
+
+
+class Unequal:
+    """A table with one column that says it is shorter than the others."""
+
+    def __init__(self, table: Any, column: int) -> None:
+        self._table = table
+        self._column = column
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        stream = self._stream = ArrowStream()
+        self._table.to_reader()._export_to_c(ctypes.addressof(stream))
+        usual = NEXT(ctypes.cast(stream.get_next, ctypes.c_void_p).value or 0)
+
+        def shorter(given: Any, array: Any) -> int:
+            code = usual(given, array)
+            if code == 0 and array.contents.release:
+                array.contents.children[self._column].contents.length -= 1
+            return code
+
+        self._kept = NEXT(shorter)
+        stream.get_next = self._kept
+        new = ctypes.pythonapi.PyCapsule_New
+        new.restype = ctypes.py_object
+        new.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+        return new(ctypes.addressof(stream), b"arrow_array_stream", None)
+
+
+@pytest.mark.parametrize("column", [0, 1])
+def test_arrow_tables_with_unequal_columns_are_refused(column: int) -> None:
+    story = "Ken woke up. He went out. The rain was cold."
+    table = pa.table({"story": [story] * 3, "id": ["a", "b", "c"], "n": [1, 2, 3]})
+    with pytest.raises(ValueError, match="^stories: .*length"):
+        score(Unequal(table, column))
+    # The native module reads these itself.
+    for verb in (sm.explain, sm.perturb):
+        with pytest.raises(ValueError, match="columns of this frame do not follow the rules of Arrow"):
+            verb(Unequal(table, column))
+
+
+class Rows:
+    """The columns of a frame by position, of which one is shorter than the others."""
+
+    def __getitem__(self, at: tuple[slice, int]) -> Any:
+        return np.array([["Rain."] * 3000, ["a"] * 2000][at[1]])
+
+
+class DataFrame:
+    """What calls itself a frame of pandas, and is none."""
+
+    columns = ("story", "system")
+    iloc = Rows()
+
+    def copy(self, deep: bool) -> DataFrame:
+        return self
+
+
+DataFrame.__module__ = "pandas"
+
+
+@pytest.mark.parametrize("skip_bad", [False, True])
+def test_columns_of_unequal_length_are_refused(skip_bad: bool) -> None:
+    message = 'field "system": this column has 2000 values, and the column "story" has 3000'
+    with pytest.raises(sm.InputError, match=message):
+        score(DataFrame(), skip_bad=skip_bad)
+
+
+def test_rows_that_are_null_as_a_whole_are_bad_records() -> None:
+    rows = pa.array([{"story": "Rain."}, {"story": "Rain fell."}], pa.struct({"story": pa.string()}))
+    masked = pa.StructArray.from_arrays(
+        [rows.field("story")], ["story"], mask=pa.array([False, True])
+    )
+    with pytest.raises(sm.InputError, match="stories:2: .*null"):
+        score(pa.chunked_array([masked]))
+    result = score(pa.chunked_array([masked]), skip_bad=True)
+    assert (result.scores.tolist(), result.skipped) == ([2.0], 1)
 
 
 def test_no_frame_no_frame() -> None:

@@ -104,6 +104,27 @@ def test_missing_stories_are_bad_records() -> None:
     assert (list(result.scores), result.skipped, result.ids) == ([2.0, 3.0], 2, ["0", "3"])
 
 
+@pytest.mark.parametrize("story", [{"story": None}, {"story": 7}, {"story": "Rain.", "human": 3}])
+def test_a_single_story_that_is_skipped_has_no_score(story: dict[str, object]) -> None:
+    result = sm.score(story, metrics=LENGTH, skip_bad=True)
+    assert (len(result), result.skipped, result.scores.shape) == (0, 1, (0,))
+    assert math.isnan(result.score) and math.isnan(float(result)) and math.isnan(result.mean)
+    assert result.to_dicts() == [] and "absent" in str(result)
+    # There is no explanation of nothing.
+    with pytest.raises(sm.InputError, match="stories:1: "):
+        sm.explain(story, skip_bad=True)
+
+
+def test_an_infinite_rating_is_no_missing_rating() -> None:
+    for rating in (math.inf, -math.inf):
+        stories = [{"story": "Rain.", "human": {"plot": rating}}, {"story": "Rain fell."}]
+        with pytest.raises(sm.InputError, match="stories:1: .*inf"):
+            lengths(stories)
+        assert lengths(stories, skip_bad=True) == [3.0]
+    nan = sm.score([{"story": "Rain.", "human": {"plot": math.nan}}], metrics=LENGTH)
+    assert nan.to_dicts()[0]["human"] == {"plot": [None]}
+
+
 def test_absent_scores_are_nan_with_a_reason() -> None:
     stories = [{"story": "Rain fell."}, {"story": "Rain fell.", "prompt": "A storm comes."}]
     relevance = sm.score(stories, metrics=["criteria"]).column("criteria/relevance")
@@ -123,6 +144,8 @@ WRONG = [
     ((["Rain."],), {"threads": "two"}, "threads is of the type str, and not int"),
     ((["Rain."],), {"seed": 1.5}, "seed is of the type float, and not int"),
     ((["Rain."],), {"references": 3}, "references is of the type int"),
+    ((["Rain."],), {"references": {"Rain.": 1}}, "references is a list .* not of the type dict"),
+    ((["Rain."],), {"references": {"Rain."}}, "references is a list .* not of the type set"),
     ((["Rain."],), {"references": [[3]]}, r"references\[0\] is of the type int, and not str"),
     ((["Rain."],), {"progress": 3}, "progress is True, False or a function"),
     ((["Rain."],), {"model": 3}, "model is of the type int, and not str or PathLike"),

@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -46,6 +47,30 @@ def test_the_lock_is_released() -> None:
         thread.join()
     # Were the lock held, the thread would count to one or two.
     assert counted > 20 * seconds, (counted, seconds)
+
+
+def test_the_lock_is_released_while_results_are_written() -> None:
+    result = sm.score(["Rain."] * 200_000, metrics=["text-length"], resamples=1)
+    ticks: list[float] = []
+    done = threading.Event()
+
+    def tick() -> None:
+        while not done.is_set():
+            ticks.append(time.monotonic())
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    try:
+        for write in (result._scored.json_lines, result._scored.__arrow_c_stream__):
+            begun = time.monotonic()
+            write()
+            during = sum(begun < at < time.monotonic() for at in ticks)
+            # Were the lock held, the thread would tick once at most.
+            assert during > 2, write
+    finally:
+        done.set()
+        thread.join()
 
 
 def test_threads_share_a_scorer() -> None:
@@ -90,6 +115,21 @@ def test_a_pool_of_processes() -> None:
         texts = ["Rain.", "Rain fell.", "It fell and fell."]
         results = pool.starmap(_number, [(judge, text) for text in texts])
     assert results == [2.0, 3.0, 5.0]
+
+
+def test_unpickling_opens_the_files_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stories = tmp_path / "stories.jsonl"
+    stories.write_text('{"story": "Rain fell."}\n{"story": "It fell."}\n')
+    monkeypatch.chdir(tmp_path)
+    metrics = ["self-bleu"]
+    sm.score(stories, metrics=metrics, corpus_stats="corpus.json")
+    judge = sm.Scorer(metrics=metrics, corpus_stats="corpus.json")
+    pickled = pickle.dumps(judge)
+    assert pickle.loads(pickled).columns == judge.columns
+    # A relative path is meant from where it is unpickled.
+    monkeypatch.chdir("/")
+    with pytest.raises(sm.MissingFileError, match="corpus.json"):
+        pickle.loads(pickled)
 
 
 def test_a_pickle_says_how_to_open_and_holds_no_weights() -> None:

@@ -24,6 +24,16 @@ def records():
     return [{"id": f"s{at}", "story": text} for at, text in enumerate(STORIES)]
 
 
+def test_a_file_of_donors_is_read_like_the_stories(tmp_path):
+    donors = tmp_path / "donors.csv"
+    wrong = "Nobody spoke. Nothing was there. It never ended."
+    donors.write_text("Tale,text\n" + "".join(f'"{text}","{wrong}"\n' for text in STORIES))
+    given = [{"id": one["id"], "Tale": one["story"]} for one in records()]
+    how = {"columns": {"story": "Tale"}, "techniques": "substitution", "per_story": 3}
+    bad = sm.perturb(given, donors=donors, **how)
+    assert bad.to_json() == sm.perturb(given, donors=given, **how).to_json()
+
+
 def test_every_sample_can_be_undone():
     bad = sm.perturb(STORIES, seed=1, per_story=20)
     assert len(bad) == 60 and bad.unchanged == 0
@@ -102,7 +112,7 @@ def test_wrong_settings_are_named():
         sm.perturb(STORIES, techniques="negative")
     with pytest.raises(sm.DamageError, match='unknown preset "papers"'):
         sm.perturb(STORIES, preset="papers")
-    with pytest.raises(ValueError, match="per_story must be at least 1"):
+    with pytest.raises(ValueError, match="per_story is 0, and not between 1 and 1000000"):
         sm.perturb(STORIES, per_story=0)
     with pytest.raises(sm.StorymeterError, match="keyword share is 2"):
         sm.perturb(STORIES, keyword_share=2)

@@ -203,7 +203,7 @@ def test_jobs_take_every_nth_file(tmp_path: pathlib.Path) -> None:
     last = sm.score_files(stories, tmp_path / "out", metrics=METRICS, shard=(1, 3))
     assert [result.shard.place for result in last.shards] == [1, 4]
     assert rows(sm.merge(tmp_path / "out")) == rows(sm.score(stories, metrics=METRICS))
-    with pytest.raises(ValueError, match="jobs are counted from 0, and 3 is not below 3"):
+    with pytest.raises(ValueError, match="shard: the job is 3, and not between 0 and 2"):
         sm.score_files(stories, tmp_path / "out", metrics=METRICS, shard=(3, 3))
 
 

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use storymeter::meta::systems::{Options, compare as compare_table};
 use storymeter::meta::view::{self, Worded};
 
-use crate::tables::{Table, correction, count, directions, share, shown};
+use crate::tables::{Table, correction, directions, share, shown};
 use crate::work;
 
 /// What to compare, and how; Python fills it in.
@@ -37,7 +37,7 @@ pub fn compare(
         without: settings.without,
         against: settings.against,
         directions: directions(settings.lower, settings.higher),
-        resamples: count("resamples", settings.resamples)?,
+        resamples: settings.resamples,
         confidence: share("confidence", settings.confidence)?,
         correction: correction(&settings.correction)?,
         seed: settings.seed,

@@ -11,8 +11,11 @@ use crate::errors::Failure;
 use crate::scorer::{Reading, Scorer};
 use crate::work;
 
-/// Explains the scores of stories: the id, the text and the explanation as JSON of each. Offsets
-/// are bytes.
+/// The id, the text and the explanation as JSON of each story, how many bad records were skipped,
+/// and what was wrong with the first of these.
+type Explained = (Vec<(String, String, String)>, u64, Vec<String>);
+
+/// Explains the scores of stories. Offsets are bytes.
 #[pyfunction]
 #[pyo3(signature = (scorer, reading, sentences, threads, show))]
 pub fn explain(
@@ -22,7 +25,7 @@ pub fn explain(
     sentences: &str,
     threads: Option<usize>,
     show: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Vec<(String, String, String)>> {
+) -> PyResult<Explained> {
     let depth = match sentences {
         "weakest" => Depth::Weakest,
         "all" => Depth::All,
@@ -46,10 +49,11 @@ pub fn explain(
             });
             Ok(parts.collect())
         };
-        explaining.over(&inputs, &ReferenceFiles::default(), progress, written, |part| {
+        let references = ReferenceFiles::default();
+        let run = explaining.over(&inputs, &references, progress, written, |part| {
             explained.extend(part);
             Ok::<(), Failure>(())
         })?;
-        Ok(explained)
+        Ok((explained, run.skipped.count, run.skipped.messages))
     })
 }

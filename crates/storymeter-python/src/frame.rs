@@ -2,6 +2,7 @@
 //! and others lend their columns, and none of these packages is needed.
 
 use std::ffi::CStr;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
@@ -14,7 +15,7 @@ use arrow_array::{
     Array, ArrayReader, ArrayRef, Float64Array, LargeStringArray, RecordBatch, RecordBatchIterator,
     downcast_dictionary_array,
 };
-use arrow_schema::{ArrowError, DataType, Field, Schema};
+use arrow_schema::{DataType, Field, Schema};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
@@ -23,7 +24,8 @@ use storymeter::core::Place;
 use storymeter::core::read::{FieldNames, RowFields, Rows};
 
 use crate::errors;
-use crate::rows::{STORIES, type_name};
+use crate::rows::{STORIES, number, type_name};
+use crate::work;
 
 /// The name of a capsule that holds a stream.
 const STREAM: &CStr = c"arrow_array_stream";
@@ -32,8 +34,8 @@ const STREAM: &CStr = c"arrow_array_stream";
 pub struct Frame {
     /// Which columns are what; `None` for a single column.
     fields: Option<RowFields>,
-    /// Each has all columns, or the only one.
-    chunks: Vec<Vec<ArrayRef>>,
+    /// Each is a structure with all columns, or a part of the only column.
+    chunks: Vec<ArrayRef>,
     /// By chunk: the number of the row after its last one.
     ends: Vec<usize>,
 }
@@ -54,40 +56,48 @@ impl Frame {
         // Taking it leaves a released stream behind, which the capsule then does not release again.
         let stream = unsafe { FFI_ArrowArrayStream::from_raw(pointer.as_ptr()) };
         // Some frames compute when they are read, on threads that may want the interpreter.
-        let read = py.detach(move || -> Result<_, ArrowError> {
-            let reader = ArrayStreamReader::try_new(stream)?;
+        let (field, chunks) = without_lock(py, move || {
+            let broken = |e| PyValueError::new_err(format!("stories: {e}"));
+            let reader = ArrayStreamReader::try_new(stream).map_err(broken)?;
             let field = Arc::clone(reader.field());
-            Ok((field, reader.collect::<Result<Vec<ArrayRef>, _>>()?))
-        });
-        let (field, arrays) = read.map_err(|e| PyValueError::new_err(format!("stories: {e}")))?;
-        let mut chunks = Vec::with_capacity(arrays.len());
+            let chunks = reader.collect::<Result<Vec<ArrayRef>, _>>().map_err(broken)?;
+            Ok((field, chunks))
+        })?;
         let fields = if let DataType::Struct(columns) = field.data_type() {
             let columns: Vec<&str> = columns.iter().map(|column| column.name().as_str()).collect();
             let place = Place::file(STORIES);
             let fields = RowFields::find(&columns, names, "column", place)
                 .map_err(|error| errors::error(py, error))?;
-            chunks.extend(arrays.iter().map(|array| array.as_struct().columns().to_vec()));
             Some(fields)
         } else {
-            chunks.extend(arrays.into_iter().map(|array| vec![array]));
             None
         };
-        let read: Vec<usize> = fields.as_ref().map_or(vec![0], |fields| fields.columns().collect());
-        for chunk in &chunks {
-            for &column in &read {
-                let name = match field.data_type() {
-                    DataType::Struct(columns) => columns[column].name(),
-                    _ => field.name(),
-                };
-                check(&chunk[column], name)?;
-            }
-        }
+        without_lock(py, || match &fields {
+            Some(fields) => chunks.iter().map(|chunk| chunk.as_struct()).try_for_each(|chunk| {
+                fields.columns().try_for_each(|column| {
+                    check(chunk.column(column), chunk.fields()[column].name())
+                })
+            }),
+            None => chunks.iter().try_for_each(|chunk| check(chunk, field.name())),
+        })?;
         let ends = chunks.iter().scan(0, |end, chunk| {
-            *end += chunk.first().map_or(0, |column| column.len());
+            *end += chunk.len();
             Some(*end)
         });
         Ok(Self { fields, ends: ends.collect(), chunks })
     }
+}
+
+/// Reads the memory of a frame without the interpreter's lock. Arrow's own code panics at some
+/// frames that break its rules, such as columns that are shorter than their table.
+fn without_lock<T: Send>(py: Python<'_>, read: impl FnOnce() -> PyResult<T> + Send) -> PyResult<T> {
+    let read = py.detach(|| catch_unwind(AssertUnwindSafe(read)));
+    read.unwrap_or_else(|panic| {
+        Err(PyValueError::new_err(format!(
+            "stories: the columns of this frame do not follow the rules of Arrow ({})",
+            work::panic_message(panic.as_ref())
+        )))
+    })
 }
 
 /// Checks that a column has a type that can be read, and that its texts are texts.
@@ -132,18 +142,25 @@ impl Rows for Frame {
     fn row(&self, at: usize) -> Value {
         let chunk = self.ends.partition_point(|end| *end <= at);
         let begin = if chunk == 0 { 0 } else { self.ends[chunk - 1] };
-        let columns = &self.chunks[chunk];
-        let value = |column: usize| json(&columns[column], at - begin);
-        self.fields.as_ref().map_or_else(|| value(0), |fields| fields.record(value))
+        let (chunk, at) = (&self.chunks[chunk], at - begin);
+        match &self.fields {
+            // The columns have any values in a row that is null as a whole.
+            Some(fields) if chunk.is_valid(at) => {
+                let columns = chunk.as_struct().columns();
+                fields.record(|column| json(&columns[column], at))
+            }
+            Some(_) => Value::Null,
+            None => json(chunk, at),
+        }
     }
 }
 
-/// A value of a column in JSON. NaN becomes null, as in Parquet files.
+/// A value of a column in JSON.
 fn json(column: &dyn Array, at: usize) -> Value {
     if column.is_null(at) {
         return Value::Null;
     }
-    macro_rules! number {
+    macro_rules! integer {
         ($kind:ty) => {
             Value::from(column.as_primitive::<$kind>().value(at))
         };
@@ -156,17 +173,17 @@ fn json(column: &dyn Array, at: usize) -> Value {
         DataType::Utf8 => Value::from(column.as_string::<i32>().value(at)),
         DataType::LargeUtf8 => Value::from(column.as_string::<i64>().value(at)),
         DataType::Utf8View => Value::from(column.as_string_view().value(at)),
-        DataType::Int8 => number!(Int8Type),
-        DataType::Int16 => number!(Int16Type),
-        DataType::Int32 => number!(Int32Type),
-        DataType::Int64 => number!(Int64Type),
-        DataType::UInt8 => number!(UInt8Type),
-        DataType::UInt16 => number!(UInt16Type),
-        DataType::UInt32 => number!(UInt32Type),
-        DataType::UInt64 => number!(UInt64Type),
-        DataType::Float16 => Value::from(column.as_primitive::<Float16Type>().value(at).to_f64()),
-        DataType::Float32 => number!(Float32Type),
-        DataType::Float64 => number!(Float64Type),
+        DataType::Int8 => integer!(Int8Type),
+        DataType::Int16 => integer!(Int16Type),
+        DataType::Int32 => integer!(Int32Type),
+        DataType::Int64 => integer!(Int64Type),
+        DataType::UInt8 => integer!(UInt8Type),
+        DataType::UInt16 => integer!(UInt16Type),
+        DataType::UInt32 => integer!(UInt32Type),
+        DataType::UInt64 => integer!(UInt64Type),
+        DataType::Float16 => number(column.as_primitive::<Float16Type>().value(at).to_f64()),
+        DataType::Float32 => number(column.as_primitive::<Float32Type>().value(at).into()),
+        DataType::Float64 => number(column.as_primitive::<Float64Type>().value(at)),
         DataType::List(_) => list(column.as_list::<i32>().value(at)),
         DataType::LargeList(_) => list(column.as_list::<i64>().value(at)),
         DataType::FixedSizeList(..) => list(column.as_fixed_size_list().value(at)),

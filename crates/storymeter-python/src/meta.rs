@@ -132,11 +132,12 @@ impl Study {
         name: String,
         highlight: Option<String>,
     ) -> PyResult<()> {
-        let (study, table) = ((*self.study).clone(), (*self.table).clone());
+        let (study, table) = (Arc::clone(&self.study), Arc::clone(&self.table));
         let (texts, inputs) = (self.texts.clone(), self.inputs.clone());
         work::run(py, 0, None, move |_| {
             let sources: Vec<&Path> = inputs.iter().map(PathBuf::as_path).collect();
             file::distinct(&[&path], &sources)?;
+            let (study, table) = ((*study).clone(), (*table).clone());
             let mut inputs = Inputs::of_study(&name, study, table, texts);
             if let Some(metric) = &highlight {
                 inputs.highlight(metric).map_err(Failure::from)?;

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use pyo3::prelude::*;
-use storymeter::core::read::ReadOptions;
 use storymeter::damage::{BadDonors, Damage, LexiconFiles, Sample};
 use storymeter::perturb::{Config, Edit};
 
@@ -52,18 +51,18 @@ pub fn perturb(
     threads: usize,
     show: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Made> {
-    let donor_file = donors.as_ref().and_then(Reading::only_file);
-    let skip_bad = reading.skips_bad();
+    let donor_file = donors.as_ref().and_then(|reading| {
+        let file = reading.only_file()?;
+        Some(reading.options(false).map(|options| (file, options)))
+    });
+    let donor_file = donor_file.transpose()?;
     let inputs = reading.inputs(py, false)?;
     let donors = donors.map(|reading| reading.inputs(py, false)).transpose()?;
     work::run(py, threads, show, move |progress| {
         let damage = settings.damage()?;
         let inputs = if donors.is_none() { inputs.repeatable()? } else { inputs };
         let found = match (&donors, donor_file) {
-            (_, Some(file)) => {
-                let options = ReadOptions { skip_bad, ..ReadOptions::default() };
-                damage.donors_in(&file, options, progress)?
-            }
+            (_, Some((file, options))) => damage.donors_in(&file, options, progress)?,
             (Some(donors), None) => damage.donors(donors, BadDonors::Refuse, progress)?,
             (None, None) => damage.donors(&inputs, BadDonors::Pass, progress)?,
         };

@@ -104,14 +104,14 @@ pub fn story_columns(
     columns: Vec<String>,
     names: Vec<(String, String)>,
 ) -> PyResult<Vec<usize>> {
-    let names = field_names(names)?;
+    let names = field_names(&names)?;
     let fields = RowFields::find(&columns, &names, "column", Place::file(STORIES))
         .map_err(|error| errors::error(py, error))?;
     Ok(fields.columns().collect())
 }
 
 /// The names that the user gives to fields.
-pub fn field_names(columns: Vec<(String, String)>) -> PyResult<FieldNames> {
+pub fn field_names(columns: &[(String, String)]) -> PyResult<FieldNames> {
     let mut names = FieldNames::default();
     for (field, name) in columns {
         let given = match field.as_str() {
@@ -128,7 +128,7 @@ pub fn field_names(columns: Vec<(String, String)>) -> PyResult<FieldNames> {
                 )));
             }
         };
-        *given = Some(name);
+        *given = Some(name.clone());
     }
     Ok(names)
 }
@@ -150,12 +150,21 @@ impl Columns {
     /// Takes a list of pairs of a name and a list.
     pub fn new(columns: &Bound<'_, PyList>, names: &FieldNames) -> PyResult<Self> {
         let py = columns.py();
-        let mut keys = Vec::with_capacity(columns.len());
+        let mut keys: Vec<String> = Vec::with_capacity(columns.len());
         let mut cells = Vec::with_capacity(columns.len());
-        let mut count = 0;
+        let mut count = None;
         for pair in columns.iter() {
             let (name, list): (String, Bound<'_, PyList>) = pair.extract()?;
-            count = list.len();
+            let first = *count.get_or_insert(list.len());
+            if list.len() != first {
+                let problem = format!(
+                    "this column has {} values, and the column \"{}\" has {first}",
+                    list.len(),
+                    keys[0]
+                );
+                let place = Place::file(STORIES).in_field(&name);
+                return Err(errors::error(py, storymeter::core::Error::invalid(place, problem)));
+            }
             let is_text =
                 |value: &Bound<'_, PyAny>| value.is_instance_of::<PyString>() || is_missing(value);
             cells.push(if list.iter().all(|value| is_text(&value)) {
@@ -170,7 +179,7 @@ impl Columns {
         }
         let fields = RowFields::find(&keys, names, "column", Place::file(STORIES))
             .map_err(|error| errors::error(py, error))?;
-        Ok(Self { fields, columns: cells, count })
+        Ok(Self { fields, columns: cells, count: count.unwrap_or(0) })
     }
 }
 
@@ -196,22 +205,24 @@ fn json(value: &Bound<'_, PyAny>, name: &dyn Fn() -> String, depth: usize) -> Py
         return Err(PyValueError::new_err(format!("{} is nested too deeply", name())));
     }
     if let Ok(text) = value.cast::<PyString>() {
-        return Ok(Value::String(text.to_str()?.to_owned()));
+        // A text with half of a surrogate pair is no Unicode text.
+        let text = text.to_str().map_err(|e| PyValueError::new_err(format!("{}: {e}", name())))?;
+        return Ok(Value::String(text.to_owned()));
     }
     if value.is_instance_of::<PyBool>() {
         return Ok(Value::Bool(value.extract()?));
     }
     if value.is_instance_of::<PyInt>() {
-        let number: Result<Number, _> = value
+        let integer: Result<Number, _> = value
             .extract::<i64>()
             .map(Number::from)
             .or_else(|_| value.extract::<u64>().map(Number::from));
-        return number.map(Value::Number).map_err(|_| {
+        return integer.map(Value::Number).map_err(|_| {
             PyValueError::new_err(format!("{} is an integer that is too large", name()))
         });
     }
     if value.is_instance_of::<PyFloat>() {
-        return Ok(Value::from(value.extract::<f64>()?));
+        return Ok(number(value.extract::<f64>()?));
     }
     if let Ok(map) = value.cast::<PyDict>() {
         let mut object = Map::new();
@@ -237,6 +248,11 @@ fn json(value: &Bound<'_, PyAny>, name: &dyn Fn() -> String, depth: usize) -> Py
         name(),
         type_name(value)
     )))
+}
+
+/// A number in JSON, where NaN is no value. JSON has no infinity; as a text it is a bad record.
+pub fn number(number: f64) -> Value {
+    if number.is_infinite() { Value::String(number.to_string()) } else { Value::from(number) }
 }
 
 /// Whether a value stands for no value: `None`, NaN, or the `NA` of pandas.

@@ -2,12 +2,13 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyCapsule, PyDict, PyList};
 use storymeter::core::write::{ScoreFormat, ScoreLines, ScoreWriter};
-use storymeter::core::{AtomicFile, Column, Header, Key, Place, Progress, Row, Value, file};
+use storymeter::core::{AtomicFile, Column, Header, Key, Place, Progress, Role, Row, Value, file};
 use storymeter::input::{Inputs, ReferenceFiles};
 use storymeter::ledger::{Resampling, Summary};
 use storymeter::{Overview, ReadyScorer, Run, ScoreTable, Scored as Batch};
@@ -18,12 +19,12 @@ use crate::frame::{self, OutColumn};
 /// The scores of stories. `storymeter.ScoreResult` is the public class.
 #[pyclass(frozen, module = "storymeter._native")]
 pub struct Scored {
-    rows: Vec<Row>,
+    /// The scores, with the ratings of the stories.
+    table: Arc<ScoreTable>,
+    /// Where the columns of scores are in the table.
+    metrics: Vec<usize>,
     /// By story: the number of its record in the input.
     numbers: Vec<u64>,
-    /// By column, by story.
-    values: Vec<Vec<Value>>,
-    columns: Vec<Column>,
     run: Run,
     overview: Overview,
     /// The files that the stories and references came from. None of them is overwritten.
@@ -88,8 +89,11 @@ impl Scoring<'_> {
             Ok(())
         })?;
         let overview = Overview::new(&run, resampling, against, progress)?;
-        let columns = run.columns();
-        Ok(Scored { rows, numbers, values, columns, run, overview, sources: self.sources })
+        let mut table = ScoreTable::new(rows);
+        run.columns().into_iter().zip(values).for_each(|(column, one)| table.push(column, one));
+        let metrics = table.of_role(Role::Metric);
+        let table = Arc::new(table);
+        Ok(Scored { table, metrics, numbers, run, overview, sources: self.sources })
     }
 }
 
@@ -112,20 +116,26 @@ pub fn summary_row(summary: &Summary) -> SummaryRow {
 impl Scored {
     /// Writes the scores of every story, as the command line does.
     fn scores<W: Write + Send>(&self, format: ScoreFormat, out: W) -> std::io::Result<W> {
-        let keys: Vec<Key> = self.columns.iter().map(|column| column.key.clone()).collect();
+        let keys: Vec<Key> = self.score_columns().map(|(column, _)| column.key.clone()).collect();
         let lines = ScoreLines::new(format, keys);
         let mut writer = ScoreWriter::new(out, &lines)?;
-        writer.write_table(&lines, &self.score_table())?;
+        writer.write_table(&lines, &self.table)?;
         writer.finish(&self.run.header())
     }
 
-    /// The same as a score table, with the ratings of the stories.
-    pub fn score_table(&self) -> ScoreTable {
-        let mut table = ScoreTable::new(self.rows.clone());
-        for (column, values) in self.columns.iter().zip(&self.values) {
-            table.push(column.clone(), values.clone());
-        }
-        table
+    /// The score table, with the ratings of the stories.
+    pub fn table(&self) -> &Arc<ScoreTable> {
+        &self.table
+    }
+
+    /// The columns of scores, and a value per story.
+    fn score_columns(&self) -> impl Iterator<Item = (&Column, &[Value])> {
+        self.metrics.iter().map(|&at| (&self.table.columns()[at], self.table.values(at)))
+    }
+
+    /// The values of a column of scores.
+    fn values_of(&self, column: usize) -> &[Value] {
+        self.table.values(self.metrics[column])
     }
 
     fn write_file(&self, path: &Path, format: ScoreFormat) -> storymeter::core::Result<()> {
@@ -141,18 +151,18 @@ impl Scored {
 #[pymethods]
 impl Scored {
     fn __len__(&self) -> usize {
-        self.rows.len()
+        self.table.rows().len()
     }
 
     /// The keys of the scores.
     #[getter]
     fn columns(&self) -> Vec<String> {
-        self.columns.iter().map(|column| column.key.to_string()).collect()
+        self.score_columns().map(|(column, _)| column.key.to_string()).collect()
     }
 
     /// The scores of a column as bytes of f64 in the machine's order. Absent ones are NaN.
     fn values<'py>(&self, py: Python<'py>, column: usize) -> PyResult<Bound<'py, PyByteArray>> {
-        let values = &self.values[column];
+        let values = self.values_of(column);
         PyByteArray::new_with(py, values.len() * 8, |bytes| {
             for (place, value) in bytes.chunks_exact_mut(8).zip(values) {
                 place.copy_from_slice(&value.as_ref().copied().unwrap_or(f64::NAN).to_ne_bytes());
@@ -164,7 +174,7 @@ impl Scored {
     /// Why scores of a column are absent, by the position of the story.
     fn absent<'py>(&self, py: Python<'py>, column: usize) -> PyResult<Bound<'py, PyDict>> {
         let reasons = PyDict::new(py);
-        for (at, value) in self.values[column].iter().enumerate() {
+        for (at, value) in self.values_of(column).iter().enumerate() {
             if let Err(absence) = value {
                 reasons.set_item(at, absence.to_string())?;
             }
@@ -200,19 +210,19 @@ impl Scored {
     /// The ids of the stories.
     #[getter]
     fn ids<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        PyList::new(py, self.rows.iter().map(|row| &row.id))
+        PyList::new(py, self.table.rows().iter().map(|row| &row.id))
     }
 
     /// The systems of the stories.
     #[getter]
     fn systems<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        PyList::new(py, self.rows.iter().map(|row| &row.system))
+        PyList::new(py, self.table.rows().iter().map(|row| &row.system))
     }
 
     /// The items of the stories.
     #[getter]
     fn items<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        PyList::new(py, self.rows.iter().map(|row| &row.item))
+        PyList::new(py, self.table.rows().iter().map(|row| &row.item))
     }
 
     /// How many bad records were skipped, and what was wrong with the first ones.
@@ -237,7 +247,8 @@ impl Scored {
     }
 
     /// The table that the command line prints.
-    fn table(&self) -> String {
+    #[pyo3(name = "table")]
+    fn text(&self) -> String {
         self.overview.to_text()
     }
 
@@ -248,7 +259,8 @@ impl Scored {
 
     /// The lines that the command line writes to a JSONL file.
     fn json_lines<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        Ok(PyBytes::new(py, &self.scores(ScoreFormat::Jsonl, Vec::new())?))
+        let lines = py.detach(|| self.scores(ScoreFormat::Jsonl, Vec::new()))?;
+        Ok(PyBytes::new(py, &lines))
     }
 
     /// Writes the scores and their header.
@@ -272,16 +284,19 @@ impl Scored {
     ) -> PyResult<Bound<'py, PyCapsule>> {
         // The consumer casts if it wants other types; the interface allows that.
         let _ = requested_schema;
-        let rows = || self.rows.iter();
-        let mut columns = vec![
-            ("id".to_owned(), OutColumn::texts(rows().map(|row| Some(row.id.as_str())))),
-            ("system".to_owned(), OutColumn::texts(rows().map(|row| row.system.as_deref()))),
-            ("item".to_owned(), OutColumn::texts(rows().map(|row| Some(row.item.as_str())))),
-        ];
-        for (column, values) in self.columns.iter().zip(&self.values) {
-            let numbers = values.iter().map(|value| value.as_ref().ok().copied());
-            columns.push((column.key.to_string(), OutColumn::numbers(numbers)));
-        }
+        let columns = py.detach(|| {
+            let rows = || self.table.rows().iter();
+            let mut columns = vec![
+                ("id".to_owned(), OutColumn::texts(rows().map(|row| Some(row.id.as_str())))),
+                ("system".to_owned(), OutColumn::texts(rows().map(|row| row.system.as_deref()))),
+                ("item".to_owned(), OutColumn::texts(rows().map(|row| Some(row.item.as_str())))),
+            ];
+            for (column, values) in self.score_columns() {
+                let numbers = values.iter().map(|value| value.as_ref().ok().copied());
+                columns.push((column.key.to_string(), OutColumn::numbers(numbers)));
+            }
+            columns
+        });
         frame::stream(py, columns)
     }
 }

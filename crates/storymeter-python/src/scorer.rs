@@ -132,9 +132,11 @@ impl Scorer {
 }
 
 impl Reading<'_> {
-    /// Whether bad records are skipped.
-    pub fn skips_bad(&self) -> bool {
-        self.skip_bad
+    /// How records become stories. Some verbs accept stories without any text, and others do not.
+    pub fn options(&self, allow_empty: bool) -> PyResult<ReadOptions> {
+        let format = self.format.as_deref();
+        let options = read_options(&self.columns, format, self.skip_bad, self.renumber)?;
+        Ok(ReadOptions { allow_empty, ..options })
     }
 
     /// The files of references.
@@ -160,11 +162,9 @@ impl Reading<'_> {
         <[PathBuf; 1]>::try_from(files).ok().map(|[file]| file)
     }
 
-    /// The inputs. Some verbs accept stories without any text, and others do not.
+    /// The inputs, which are read as [`Reading::options`] says.
     pub fn inputs(self, py: Python<'_>, allow_empty: bool) -> PyResult<Inputs> {
-        let format = self.format.as_deref();
-        let options = read_options(self.columns, format, self.skip_bad, self.renumber)?;
-        let options = ReadOptions { allow_empty, ..options };
+        let options = self.options(allow_empty)?;
         let rows: Arc<dyn Rows> = match self.kind.as_str() {
             "files" => {
                 return Ok(Inputs::new(self.stories.extract()?, options));
@@ -186,7 +186,7 @@ impl Reading<'_> {
 /// How records become stories: the names of their fields, their format, and what is done with bad
 /// records and with ids that are there twice.
 pub fn read_options(
-    columns: Vec<(String, String)>,
+    columns: &[(String, String)],
     format: Option<&str>,
     skip_bad: bool,
     renumber: bool,

@@ -45,7 +45,7 @@ pub struct Reading {
 
 impl Reading {
     fn options(self) -> PyResult<ReadOptions> {
-        read_options(self.columns, self.format.as_deref(), self.skip_bad, self.renumber)
+        read_options(&self.columns, self.format.as_deref(), self.skip_bad, self.renumber)
     }
 }
 

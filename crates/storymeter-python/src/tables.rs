@@ -40,7 +40,7 @@ impl Table {
         })
     }
 
-    /// Makes a table of columns. Ratings are by criterion, by story, by rater.
+    /// Makes a table of columns of the same length. Ratings are by criterion, by story, by rater.
     #[staticmethod]
     fn from_columns(
         py: Python<'_>,
@@ -51,29 +51,31 @@ impl Table {
         ratings: Vec<(String, Vec<Vec<Option<f64>>>)>,
         texts: Option<Vec<Option<String>>>,
     ) -> PyResult<Self> {
-        let names = ids.into_iter().zip(systems).zip(items);
-        let mut rows: Vec<Row> = names
-            .map(|((id, system), item)| Row {
-                item: item.unwrap_or_else(|| id.clone()),
-                id,
-                system,
-                ..Row::default()
-            })
-            .collect();
-        for (criterion, given) in ratings {
-            for (row, raters) in rows.iter_mut().zip(given) {
-                rate(&mut row.ratings, &criterion, &raters);
+        let made = move || {
+            let names = ids.into_iter().zip(systems).zip(items);
+            let mut rows: Vec<Row> = names
+                .map(|((id, system), item)| Row {
+                    item: item.unwrap_or_else(|| id.clone()),
+                    id,
+                    system,
+                    ..Row::default()
+                })
+                .collect();
+            for (criterion, given) in ratings {
+                for (row, raters) in rows.iter_mut().zip(given) {
+                    rate(&mut row.ratings, &criterion, &raters);
+                }
             }
-        }
-        let table = storymeter::score_table(rows, scores);
-        let table = Arc::new(table.map_err(|error| errors::error(py, error))?);
-        Ok(Self { table, files: Vec::new(), texts })
+            storymeter::score_table(rows, scores)
+        };
+        let table = py.detach(made).map_err(|error| errors::error(py, error))?;
+        Ok(Self { table: Arc::new(table), files: Vec::new(), texts })
     }
 
     /// Makes a table of what was scored.
     #[staticmethod]
     fn from_scored(scored: &Scored) -> Self {
-        Self { table: Arc::new(scored.score_table()), files: Vec::new(), texts: None }
+        Self { table: Arc::clone(scored.table()), files: Vec::new(), texts: None }
     }
 
     /// The columns: key, whether it is a criterion, its direction, and a number per story.
@@ -136,12 +138,8 @@ impl StudySettings {
             correction: correction(&self.correction)?,
             interval: choice("interval", &self.interval, &intervals.map(|one| (one.name(), one)))?,
             confidence: share("confidence", self.confidence)?,
-            resamples: count("resamples", self.resamples)?,
-            duels: DuelOptions {
-                draws: count("draws", self.draws)?,
-                seed: self.seed,
-                ..DuelOptions::default()
-            },
+            resamples: self.resamples,
+            duels: DuelOptions { draws: self.draws, seed: self.seed, ..DuelOptions::default() },
             draws: DrawOptions { seed: self.seed, ..DrawOptions::default() },
         })
     }
@@ -153,14 +151,6 @@ pub fn share(argument: &str, given: f64) -> PyResult<f64> {
         return Ok(given);
     }
     Err(PyValueError::new_err(format!("{argument}: {given} is not strictly between 0 and 1")))
-}
-
-/// A number of at least 1.
-pub fn count(argument: &str, given: usize) -> PyResult<usize> {
-    if given > 0 {
-        return Ok(given);
-    }
-    Err(PyValueError::new_err(format!("{argument} must be at least 1")))
 }
 
 /// The value of a name. An unknown name is an error that lists all.

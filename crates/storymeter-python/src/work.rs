@@ -119,12 +119,17 @@ fn shown(show: &Bound<'_, PyAny>, progress: &Progress) -> PyResult<()> {
     show.call1((stage.what, stage.done, stage.total)).map(drop)
 }
 
-/// What a panic said.
+/// The failure that a panic is.
 fn panicked(panic: &(dyn Any + Send)) -> Failure {
-    let said = panic
+    let message = panic_message(panic);
+    Failure::Internal(format!("this is a mistake in storymeter itself: {message}"))
+}
+
+/// What a panic said.
+pub fn panic_message(panic: &(dyn Any + Send)) -> &str {
+    panic
         .downcast_ref::<String>()
         .map(String::as_str)
         .or_else(|| panic.downcast_ref::<&str>().copied())
-        .unwrap_or("no message");
-    Failure::Internal(format!("this is a mistake in storymeter itself: {said}"))
+        .unwrap_or("no message")
 }

@@ -1,0 +1,56 @@
+"""Scores that are given as columns: none of their rows is lost."""
+
+import decimal
+import math
+
+import pytest
+import storymeter as sm
+
+
+@pytest.mark.parametrize("short", ["id", "system", "item", "human/plot", "mine", "story"])
+@pytest.mark.parametrize("verb", [sm.compare, sm.meta, sm.correlate])
+def test_columns_of_unequal_length_are_refused(short, verb):
+    count = 12
+    columns = {
+        "id": [str(at) for at in range(count)],
+        "system": ["rain", "tale"] * (count // 2),
+        "item": [at // 2 for at in range(count)],
+        "human/plot": [1 + at % 5 for at in range(count)],
+        "mine": [at % 7 for at in range(count)],
+        "story": ["Rain."] * count,
+    }
+    columns[short] = columns[short][:-1]
+    with pytest.raises(sm.LengthError, match="values, but the column") as caught:
+        verb(columns)
+    assert {caught.value.first, caught.value.second} == {count, count - 1}
+
+
+def test_missing_numbers_and_ids_of_any_kind():
+    np = pytest.importorskip("numpy")
+    human = [3, 1, 2, 5, 4]
+    for missing in (None, math.nan, np.float32("nan"), np.float64("nan"), decimal.Decimal("NaN")):
+        found = sm.correlate([0.3, 0.1, 0.4, 0.6, missing], human)
+        assert (found.pearson.n, found["scores"].without_score) == (4, 1)
+    # A column of ids with a gap is one of floats in pandas.
+    rows = [
+        {"id": math.nan, "system": system, "mine": at % 3}
+        for at in range(4)
+        for system in ("rain", "tale")
+    ]
+    assert not [one for one in sm.compare(rows, "mine").warnings if "several stories" in one]
+
+
+def test_two_columns_of_one_name_are_refused():
+    pd = pytest.importorskip("pandas")
+    for names in (["mine", "mine"], [0, "0"]):
+        frame = pd.DataFrame([[1, 4], [2, 3], [3, 1], [5, 2]], columns=names)
+        with pytest.raises(ValueError, match=f"two columns of the name '{names[1]}'"):
+            sm.correlate(frame, [1, 2, 3, 4])
+    with pytest.raises(ValueError, match="two columns of the name '0'"):
+        sm.correlate({0: [1, 2, 3, 5], "0": [4, 3, 1, 2]}, [1, 2, 3, 4])
+
+
+def test_what_has_no_order_is_no_list_of_numbers():
+    for human in ({0: 5.0, 1: 4.0, 2: 3.0}, {3.0, 4.0, 5.0}):
+        with pytest.raises(TypeError, match="human is a list of numbers, not of the type"):
+            sm.correlate([1, 2, 3], human)
