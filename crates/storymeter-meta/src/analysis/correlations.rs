@@ -2,7 +2,8 @@
 
 use rayon::prelude::*;
 use storymeter_stats::{
-    Coefficient, Correlation, Prepared, SharedCorrelations, Undefined, drop_nan_pairs, mean,
+    Coefficient, Correlation, LEAST_PAIRS, Prepared, SharedCorrelations, Undefined,
+    drop_nan_pairs, mean,
 };
 
 use crate::error::Result;
@@ -10,9 +11,6 @@ use crate::grid::Grid;
 use crate::level::Level;
 use crate::outcome::{Gap, Outcome};
 use crate::study::{Association, Estimate, triangle};
-
-/// The fewest observations that a correlation is computed from.
-const LEAST: usize = 3;
 
 /// The correlation of two columns, with everything that is known about it.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -172,7 +170,7 @@ impl Slices {
         let slice = |column: usize, item: usize| -> Result<Slice> {
             let values: Vec<f64> = (0..systems).map(|s| grid.row(column, s)[item]).collect();
             let complete = values.iter().all(|v| !v.is_nan());
-            let prepared = match complete && systems >= LEAST {
+            let prepared = match complete && systems >= LEAST_PAIRS {
                 true => Some(Prepared::new(coefficient, &values)?),
                 false => None,
             };
@@ -193,7 +191,7 @@ impl Slices {
             _ if x.complete && y.complete => Ok(None),
             _ => {
                 let present = drop_nan_pairs(&x.values, &y.values)?;
-                match present.x.len() < LEAST {
+                match present.x.len() < LEAST_PAIRS {
                     true => Ok(None),
                     false => Ok(Some(self.coefficient.value(&present.x, &present.y)?)),
                 }
@@ -229,7 +227,7 @@ impl Slices {
                 &first.values,
                 &second.values,
             )?;
-            if three.n < LEAST {
+            if three.n < LEAST_PAIRS {
                 three.first = f64::NAN;
             }
             Ok(three)
@@ -284,7 +282,7 @@ impl Tally {
         let value = match () {
             () if self.n > 0 => {
                 let value = self.sum / self.n as f64;
-                Ok(Estimate { value, p_value: None, adjusted: None, interval: None })
+                Ok(Estimate::new(value, None))
             }
             () if self.undefined > 0 => Err(Gap::Constant),
             () if apart => Err(Gap::NoSharedItem),
@@ -308,21 +306,17 @@ pub fn associate(coefficient: Coefficient, x: &[f64], y: &[f64]) -> Result<Found
     let (n, left_out) = (pairs.x.len(), pairs.dropped);
     let none = |gap| Ok(Found { value: Err(gap), n, left_out });
     let empty = |values: &[f64]| values.iter().all(|v| v.is_nan());
-    if n < LEAST {
+    if n < LEAST_PAIRS {
         return none(if empty(x) || empty(y) { Gap::Empty } else { Gap::TooFew });
     }
     let Correlation { coefficient: value, p_value, undefined, .. } =
-        coefficient.compute(&pairs.x, &pairs.y)?;
+        coefficient.associate(&pairs.x, &pairs.y)?;
     if undefined.is_some() || value.is_nan() {
         let infinite = pairs.x.iter().chain(&pairs.y).any(|v| v.is_infinite());
         return none(if infinite { Gap::Infinite } else { Gap::Constant });
     }
     let p_value = Some(p_value).filter(|p| p.is_finite());
-    Ok(Found {
-        value: Ok(Estimate { value, p_value, adjusted: None, interval: None }),
-        n,
-        left_out,
-    })
+    Ok(Found { value: Ok(Estimate::new(value, p_value)), n, left_out })
 }
 
 /// What a statistic's own reason means for a reader.
