@@ -186,6 +186,10 @@ def correlate(
 ) -> Correlation:
     """Correlate scores with human judgments, story by story, where both are there.
 
+    At least three stories must have both. Up to nine, p-values are exact. Where ``scores`` says that
+    several stories are of one item, p-values and intervals rest on whole items, because stories of
+    one item are not independent of each other.
+
     Parameters
     ----------
     scores
@@ -225,15 +229,18 @@ def correlate(
     """
     rated: list[tuple[str, list[float | None]]] = []
     named: list[tuple[str, str | None, list[float | None]]]
+    items: list[int] = []
     if isinstance(scores, ScoreResult):
-        table = table_of(scores).columns()
+        native = table_of(scores)
+        table, items = native.columns(), native.items()
         named = [(key, key, values) for key, is_human, values in table if not is_human]
         rated = [(key, values) for key, is_human, values in table if is_human]
         if len(named) == 1:
             named = [("scores", named[0][1], named[0][2])]
     elif (columns := columns_of(scores)) is not None and _is_table(scores):
         if human is None:
-            found = table_of(columns).columns()
+            native = table_of(columns)
+            found, items = native.columns(), native.items()
             named = [(key, None, values) for key, is_human, values in found if not is_human]
             rated = [(key, values) for key, is_human, values in found if is_human]
         else:
@@ -244,7 +251,7 @@ def correlate(
     name, judged = _human(human, criterion, rated)
     settings = _Settings(test, correction, interval, confidence, resamples, 1000, seed)
     written, sheets, texts = _native.correlate(
-        name, judged, named, settings, threads or 0
+        name, judged, named, items, settings, threads or 0
     )
     return Correlation(written, sheets_of(sheets, texts))
 

@@ -49,22 +49,28 @@ impl Coefficient {
         StatsError::check_count("a correlation", "pairs", LEAST_PAIRS, x.len())?;
         let mut found = self.compute(x, y)?;
         if found.undefined.is_none() && found.n <= MOST_FOR_EXACT {
-            found.p_value = exact_p_value(self, x, y);
+            found.p_value = exact_p_value(self, x, y).unwrap_or(found.p_value);
         }
         Ok(found)
     }
 }
 
 /// The share of the orders of `y` whose coefficient is at least as strong as the one observed.
-fn exact_p_value(coefficient: Coefficient, x: &[f64], y: &[f64]) -> f64 {
+/// `None` for Kendall without ties, whose p-value is exact in any case.
+fn exact_p_value(coefficient: Coefficient, x: &[f64], y: &[f64]) -> Option<f64> {
     let orders = match coefficient {
         Coefficient::Pearson => Orders::of_products(&scaled(x), &scaled(y)),
         Coefficient::Spearman => {
             Orders::of_products(&scaled(&mid_ranks_unchecked(x)), &scaled(&mid_ranks_unchecked(y)))
         }
+        Coefficient::Kendall if !has_ties(x) && !has_ties(y) => return None,
         Coefficient::Kendall => Orders::of_signs(x, y),
     };
-    orders.share()
+    Some(orders.share())
+}
+
+fn has_ties(values: &[f64]) -> bool {
+    values.iter().enumerate().any(|(at, value)| values[..at].contains(value))
 }
 
 /// Values less their mean, in units of the largest, so that products neither overflow nor vanish.
@@ -74,78 +80,87 @@ fn scaled(values: &[f64]) -> Vec<f64> {
     values.iter().map(|v| (v - centre) / largest).collect()
 }
 
+/// A table of numbers for every two of up to nine observations.
+type Square = [[f64; MOST_FOR_EXACT]; MOST_FOR_EXACT];
+
 /// All orders of observations, and the sum that decides how strong the coefficient of each is. The
 /// denominator of a coefficient is the same for all orders.
 struct Orders {
     n: usize,
     /// What a position adds when it gets an observation: `[position][observation]`.
-    single: Vec<f64>,
+    single: Square,
     /// The signs of all pairs of the first and of the second input, where pairs count.
-    signs: Option<(Vec<f64>, Vec<f64>)>,
+    signs: Option<(Square, Square)>,
 }
 
 impl Orders {
     /// Sums of products, for Pearson and Spearman.
     fn of_products(x: &[f64], y: &[f64]) -> Self {
-        let single = x.iter().flat_map(|a| y.iter().map(move |b| a * b)).collect();
-        Self { n: x.len(), single, signs: None }
+        Self { n: x.len(), single: square(x, y, |a, b| a * b), signs: None }
     }
 
     /// Sums of products of the signs of pairs, for Kendall.
     fn of_signs(x: &[f64], y: &[f64]) -> Self {
-        let signs = |values: &[f64]| -> Vec<f64> {
-            let sign = |a: f64, b: f64| f64::from(i8::from(a > b) - i8::from(a < b));
-            values.iter().flat_map(|&a| values.iter().map(move |&b| sign(a, b))).collect()
-        };
-        let n = x.len();
-        Self { n, single: vec![0.0; n * n], signs: Some((signs(x), signs(y))) }
+        let sign = |a: f64, b: f64| f64::from(i8::from(a > b) - i8::from(a < b));
+        let signs = (square(x, x, sign), square(y, y, sign));
+        Self { n: x.len(), single: Square::default(), signs: Some(signs) }
     }
 
     /// The share of orders that are at least as extreme as the one observed, either way.
     fn share(&self) -> f64 {
-        let mut order = Vec::with_capacity(self.n);
-        let observed = (0..self.n).fold(0.0, |sum, at| {
-            let sum = sum + self.gain(&order, at);
-            order.push(at);
-            sum
-        });
-        order.clear();
+        let mut order = [0; MOST_FOR_EXACT];
+        let mut observed = 0.0;
+        for at in 0..self.n {
+            observed += self.gain(&order[..at], at);
+            order[at] = at;
+        }
         // Sums of the same numbers in another order may differ in their last bits.
         let least = f64::abs(observed) - 1e-12 * self.n as f64;
-        let (extreme, all) = self.count(&mut order, 0.0, least);
-        extreme as f64 / all as f64
+        let extreme = self.count(&mut order, 0, (1 << self.n) - 1, 0.0, least);
+        extreme as f64 / (1..=self.n as u64).product::<u64>() as f64
     }
 
     /// What the next position adds when it gets this observation.
     fn gain(&self, order: &[usize], observation: usize) -> f64 {
-        let (n, at) = (self.n, order.len());
-        let pairs = self.signs.as_ref().map_or(0.0, |(x, y)| {
-            let one = |(before, &other): (usize, &usize)| {
-                x[at * n + before] * y[observation * n + other]
-            };
-            order.iter().enumerate().map(one).sum()
-        });
-        self.single[at * n + observation] + pairs
+        let at = order.len();
+        let own = self.single[at][observation];
+        self.signs.as_ref().map_or(own, |(x, y)| {
+            let pairs = order.iter().enumerate();
+            pairs.map(|(before, &other)| x[at][before] * y[observation][other]).sum()
+        })
     }
 
-    /// The number of orders that begin like this one and are extreme, and of all of them.
-    fn count(&self, order: &mut Vec<usize>, sum: f64, least: f64) -> (u64, u64) {
-        if order.len() == self.n {
-            return (u64::from(sum.abs() >= least), 1);
+    /// The number of extreme orders among those that begin with these observations. `left` has a
+    /// bit for each of the others.
+    fn count(
+        &self,
+        order: &mut [usize; MOST_FOR_EXACT],
+        at: usize,
+        left: u32,
+        sum: f64,
+        least: f64,
+    ) -> u64 {
+        if left == 0 {
+            return u64::from(sum.abs() >= least);
         }
-        let mut counts = (0, 0);
-        for observation in 0..self.n {
-            if order.contains(&observation) {
-                continue;
-            }
-            let next = sum + self.gain(order, observation);
-            order.push(observation);
-            let (extreme, all) = self.count(order, next, least);
-            order.pop();
-            counts = (counts.0 + extreme, counts.1 + all);
+        let (mut extreme, mut rest) = (0, left);
+        while rest != 0 {
+            let observation = rest.trailing_zeros() as usize;
+            rest &= rest - 1;
+            let next = sum + self.gain(&order[..at], observation);
+            order[at] = observation;
+            extreme += self.count(order, at + 1, left & !(1 << observation), next, least);
         }
-        counts
+        extreme
     }
+}
+
+fn square(x: &[f64], y: &[f64], entry: impl Fn(f64, f64) -> f64) -> Square {
+    let mut square = Square::default();
+    for (row, &a) in square.iter_mut().zip(x) {
+        row.iter_mut().zip(y).for_each(|(cell, &b)| *cell = entry(a, b));
+    }
+    square
 }
 
 /// A correlation of observations that come in clusters.

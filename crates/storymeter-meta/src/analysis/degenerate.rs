@@ -180,7 +180,9 @@ mod tests {
         let means = SystemMeans::of(&grid, Noise::Removed);
         let correlations = Correlations::of(&grid, &means).unwrap();
         let name = |subject: &str| columns[subject[1..].parse::<usize>().unwrap()].0;
-        let warnings = inspect(&grid, &correlations);
+        let mut warnings = inspect(&grid, &correlations);
+        let few = warnings.remove(0);
+        assert_eq!((few.subject.as_str(), few.kind), ("systems", WarningKind::Few));
         let found: Vec<_> = warnings.iter().map(|w| (name(&w.subject), w.kind)).collect();
         let expected = [
             ("flat", WarningKind::Constant),

@@ -171,6 +171,14 @@ impl Judgments {
         }
     }
 
+    /// The same judgments, of which the item of each story is known, as a number. Where several
+    /// stories are of one item, p-values and intervals resample whole items.
+    #[must_use]
+    pub fn with_items(mut self, items: Vec<usize>) -> Self {
+        self.items = items;
+        self
+    }
+
     /// The file, if the judgments were read from one.
     fn file(&self) -> Option<&Path> {
         Some(self.file.as_path()).filter(|file| !file.as_os_str().is_empty())
