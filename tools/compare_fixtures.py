@@ -3,8 +3,10 @@
 Writes crates/storymeter-meta/tests/fixtures/systems.json, which the tests of storymeter-meta compare
 with. Everything is computed here from the definitions with scipy, without any code of ours:
 
-- mean, standard deviation and percentile bootstrap interval of each system (scipy.stats.bootstrap);
-- for each pair, the interval of the difference of the means and a permutation test
+- mean, standard deviation and interval of each system: of Student's t for fewer than 50 stories
+  (scipy.stats.ttest_1samp), otherwise of the percentile bootstrap (scipy.stats.bootstrap);
+- for each pair, the interval of the difference of the means (scipy.stats.ttest_rel, Welch's
+  scipy.stats.ttest_ind, or the bootstrap) and a permutation test
   (scipy.stats.permutation_test): of the type "samples" on shared items, which exchanges the two
   scores of an item, and of the type "independent" on different items;
 - Holm's correction by its definition;
@@ -26,6 +28,7 @@ from scipy import stats
 TARGET = Path(__file__).parent.parent / "crates/storymeter-meta/tests/fixtures/systems.json"
 RESAMPLES = 99_999
 CONFIDENCE = 0.95
+LARGE_SAMPLE = 50
 
 
 def paired_scores(rng, levels, items, spread=0.15):
@@ -35,6 +38,15 @@ def paired_scores(rng, levels, items, spread=0.15):
 
 
 def interval(samples, statistic, paired):
+    if min(len(sample) for sample in samples) < LARGE_SAMPLE:
+        if len(samples) == 1:
+            found = stats.ttest_1samp(samples[0], 0)
+        elif paired:
+            found = stats.ttest_rel(*samples)
+        else:
+            found = stats.ttest_ind(*samples, equal_var=False)
+        low, high = found.confidence_interval(CONFIDENCE)
+        return {"low": low, "high": high, "standard_error": 0.0}
     found = stats.bootstrap(
         samples,
         statistic,
@@ -174,6 +186,7 @@ def main():
             False,
             "higher",
         ),
+        case("sixty shared items", paired_scores(rng, close, 60), True, "higher"),
     ]
     sizes = [
         {

@@ -7,12 +7,16 @@ compare with. Everything is computed here from the definitions with scipy, witho
   three); then the mean over the items where it is defined;
 - system level: the correlation of the systems' means over the values that are present;
 - pooled: the correlation over all stories that have both values;
+- p-values: those of scipy; of up to nine observations, the share of all their orders with a
+  correlation at least as strong; and where several stories of the pool are of one item, Student's t
+  of Fisher's z with the standard error of the jackknife over items;
 - Williams' test between two metrics on the observations that have the rating and both scores, with
   both metrics turned so that they correlate positively.
 
 Run with numpy 2 and scipy 1.17: python tools/meta_fixtures.py
 """
 
+import itertools
 import json
 import math
 from pathlib import Path
@@ -63,8 +67,27 @@ def correlate(function, columns):
     n = len(complete)
     if n < 3 or any(len(set(column)) < 2 for column in zip(*complete)):
         return None, None, n
-    result = function(*map(list, zip(*complete)))
-    return float(result[0]), float(result[1]), n
+    x, y = map(list, zip(*complete))
+    r, p = map(float, function(x, y))
+    if n <= 9:
+        orders = [abs(function(x, list(order))[0]) for order in itertools.permutations(y)]
+        p = float(np.mean(np.array(orders) >= abs(r) - 1e-12))
+    return r, p, n
+
+
+def item_p_value(rows, function, names):
+    """The p-value of stories of which several are of one item: items are left out one by one."""
+
+    def z(some):
+        columns = vectors(some, "pooled", names)
+        complete = [v for v in zip(*columns) if not any(map(math.isnan, v))]
+        return math.atanh(function(*map(list, zip(*complete)))[0])
+
+    complete = [row for row in rows if not any(math.isnan(value(row, name)) for name in names)]
+    items = sorted({row["item"] for row in complete})
+    left = [z([row for row in complete if row["item"] != item]) for item in items]
+    error = math.sqrt((len(items) - 1) * np.var(left))
+    return float(2 * stats.t.sf(abs(z(complete)) / error, len(items) - 1))
 
 
 def vectors(rows, level, names):
@@ -88,7 +111,11 @@ def by_item(rows):
 
 def agreement(rows, level, function, metric, criterion):
     if level != "story":
-        return correlate(function, vectors(rows, level, [metric, criterion]))
+        names = [metric, criterion]
+        r, p, n = correlate(function, vectors(rows, level, names))
+        if r is not None and level == "pooled" and len(by_item(rows)) < len(rows):
+            p = item_p_value(rows, function, names)
+        return r, p, n
     found = []
     for item in by_item(rows):
         r, _, _ = correlate(function, vectors(item, "pooled", [metric, criterion]))

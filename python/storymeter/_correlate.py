@@ -201,6 +201,10 @@ def correlate(
 ) -> Correlation:
     """Correlate scores with human judgments, story by story, where both are there.
 
+    At least three stories must have both. Up to nine, p-values are exact. Where ``scores`` says that
+    several stories are of one item, p-values and intervals rest on whole items, because stories of
+    one item are not independent of each other.
+
     Parameters
     ----------
     scores
@@ -243,15 +247,18 @@ def correlate(
     """
     rated: list[tuple[str, list[float | None]]] = []
     named: list[tuple[str, str | None, str, list[float | None]]]
+    items: list[int] = []
     if isinstance(scores, ScoreResult):
-        table = table_of(scores).columns()
+        native = table_of(scores)
+        table, items = native.columns(), native.items()
         named = [(key, key, way, values) for key, is_human, way, values in table if not is_human]
         rated = [(key, values) for key, is_human, _, values in table if is_human]
         if len(named) == 1:
             named = [("scores", *named[0][1:])]
     elif (columns := columns_of(scores)) is not None and _is_table(scores):
         if human is None:
-            found = table_of(columns).columns()
+            native = table_of(columns)
+            found, items = native.columns(), native.items()
             named = [(key, None, way, values) for key, is_human, way, values in found
                      if not is_human]
             rated = [(key, values) for key, is_human, _, values in found if is_human]
@@ -263,7 +270,11 @@ def correlate(
     name, judged = _human(human, criterion, rated)
     settings = _Settings(test, one_sided, correction, interval, confidence, resamples, 1000, seed)
     written, sheets, texts = _native.correlate(
-        name, judged, named, settings, checked_threads(threads)
+            native = table_of(columns)
+            found, items = native.columns(), native.items()
+            named = [(key, None, way, values) for key, is_human, way, values in found
+                     if not is_human]
+            rated = [(key, values) for key, is_human, _, values in found if is_human]
     )
     return Correlation(written, sheets_of(sheets, texts))
 

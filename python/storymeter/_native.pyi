@@ -141,6 +141,7 @@ def correlate(
     criterion: str,
     human: _Numbers,
     scores: Sequence[tuple[str, str | None, str, _Numbers]],
+    items: Sequence[int],
     settings: Any,
     threads: int,
 ) -> tuple[str, str, list[str]]: ...
@@ -172,6 +173,7 @@ class Table:
     @staticmethod
     def from_scored(scored: Scored) -> Table: ...
     def columns(self) -> list[tuple[str, bool, str, list[float | None]]]: ...
+    def items(self) -> list[int]: ...
 
 @final
 class Study:

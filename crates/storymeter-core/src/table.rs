@@ -245,14 +245,33 @@ impl ScoreTable {
     /// By row of another table: the row of this table that is the same story, by system and id.
     ///
     /// # Errors
-    /// If one of the tables has an id twice in a system, or two rows of the other table fit one row
-    /// of this one, because it does not name its system.
+    /// If one of the tables has an id twice in a system, or it is not clear which rows belong
+    /// together because one of the tables does not name the system: two rows of the other table fit
+    /// one row of this one, or the other way round.
     pub fn matches(&self, other: &Self) -> Result<Vec<Option<usize>>> {
         other.index()?;
         let index = self.index()?;
         let mut taken: HashMap<usize, usize> = HashMap::new();
         let mut matches = Vec::with_capacity(other.rows.len());
         for (at, row) in other.rows.iter().enumerate() {
+            if row.system.is_none()
+                && let Some((first, Some(second))) = index.by_id.get(row.id.as_str()).copied()
+            {
+                let story = |at: usize| {
+                    let system = self.rows[at].system.as_deref();
+                    let system = system.map_or("no system".to_owned(), |system| {
+                        format!("system {}", excerpt(system, LONGEST_NAME))
+                    });
+                    format!("{system} ({})", self.place(at))
+                };
+                let problem = format!(
+                    "the id {} is that of two stories, of {} and of {}: the system must be named",
+                    excerpt(&row.id, LONGEST_NAME),
+                    story(first),
+                    story(second)
+                );
+                return Err(Error::invalid(other.place(at).in_field("id"), problem));
+            }
             let found = index.find(row.system.as_deref(), &row.id);
             if let Some(found) = found
                 && let Some(first) = taken.insert(found, at)
@@ -296,19 +315,21 @@ fn place_of(file: Option<&Path>, line: Option<u64>) -> Place {
 #[derive(Debug, Clone)]
 pub struct RowIndex<'a> {
     exact: HashMap<(Option<&'a str>, &'a str), usize>,
-    /// `None` for an id of several systems.
-    by_id: HashMap<&'a str, Option<usize>>,
+    /// The first row with an id, and the second one for an id of several systems.
+    by_id: HashMap<&'a str, (usize, Option<usize>)>,
 }
 
 impl<'a> RowIndex<'a> {
     fn new(table: &'a ScoreTable) -> Result<Self> {
         let mut exact = HashMap::with_capacity(table.rows.len());
-        let mut by_id = HashMap::with_capacity(table.rows.len());
+        let mut by_id: HashMap<&str, (usize, Option<usize>)> =
+            HashMap::with_capacity(table.rows.len());
         for (at, row) in table.rows.iter().enumerate() {
             if let Some(first) = exact.insert((row.system.as_deref(), row.id.as_str()), at) {
                 return Err(duplicate(table, first, at));
             }
-            by_id.entry(row.id.as_str()).and_modify(|known| *known = None).or_insert(Some(at));
+            let known = by_id.entry(row.id.as_str());
+            known.and_modify(|(_, second)| *second = second.or(Some(at))).or_insert((at, None));
         }
         Ok(Self { exact, by_id })
     }
@@ -322,7 +343,10 @@ impl<'a> RowIndex<'a> {
             Some(_) => {
                 self.exact.get(&(system, id)).or_else(|| self.exact.get(&(None, id))).copied()
             }
-            None => self.by_id.get(id).copied().flatten(),
+            None => match self.by_id.get(id) {
+                Some(&(only, None)) => Some(only),
+                _ => None,
+            },
         }
     }
 }

@@ -33,6 +33,9 @@ pub struct Grid {
     values: Vec<Vec<f64>>,
     /// By row of the table: its id and its cell.
     cells: Vec<(String, usize)>,
+    /// By cell: a number of the item that its story was written for. Without systems, several
+    /// stories may be of one item.
+    item_of_cell: Vec<usize>,
 }
 
 impl Grid {
@@ -56,8 +59,14 @@ impl Grid {
             values
         };
         let ids = table.rows().iter().map(|row| row.id.clone());
+        let mut names = Names::default();
+        let mut item_of_cell = vec![0; size];
+        for (row, &cell) in table.rows().iter().zip(&cells) {
+            item_of_cell[cell] = names.position(&row.item);
+        }
         Ok(Self {
             values: (0..table.columns().len()).map(spread).collect(),
+            item_of_cell,
             columns: table.columns().to_vec(),
             cells: ids.zip(cells).collect(),
             systems,
@@ -79,7 +88,11 @@ impl Grid {
             let system = kept.iter().position(|&system| system == cell / items)?;
             Some((id.clone(), system * items + cell % items))
         };
+        let item_of_cell = kept.iter().flat_map(|system| {
+            self.item_of_cell[system * items..(system + 1) * items].iter().copied()
+        });
         let mut grid = Self {
+            item_of_cell: item_of_cell.collect(),
             systems: kept.iter().map(|&system| self.systems[system].clone()).collect(),
             items: self.items.clone(),
             columns: self.columns.clone(),
@@ -135,6 +148,11 @@ impl Grid {
         let cells: HashSet<usize> = self.cells.iter().map(|(_, cell)| *cell).collect();
         cells.into_iter().for_each(|cell| counts[cell % self.items.len()] += 1);
         counts.into_iter().max().unwrap_or(0)
+    }
+
+    /// By cell of a column: a number of the item that its story was written for.
+    pub(crate) fn item_of_cells(&self) -> &[usize] {
+        &self.item_of_cell
     }
 
     /// A column's values as `[system][item]`, flattened; NaN where a value is absent.

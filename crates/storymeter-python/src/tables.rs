@@ -87,6 +87,11 @@ impl Table {
         };
         self.table.columns().iter().enumerate().map(column).collect()
     }
+
+    /// By story, a number of the item that it was written for.
+    fn items(&self) -> Vec<usize> {
+        storymeter::Numbers::items(self.table.as_ref())
+    }
 }
 
 /// Adds what raters said; nobody said anything where all are absent.

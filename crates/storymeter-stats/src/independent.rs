@@ -6,11 +6,11 @@
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
-use crate::bootstrap::{BootstrapMethod, BootstrapOptions, summarise};
+use crate::bootstrap::{BootstrapMethod, BootstrapOptions, LARGE_SAMPLE};
 use crate::error::{Result, StatsError};
-use crate::interval::Interval;
+use crate::interval::{Interval, percentile_interval, student_interval};
 use crate::resample::{below, draw_from, stream};
-use crate::summation::{mean, pairwise};
+use crate::summation::{mean, pairwise, standard_deviation};
 use crate::systems::{RandomisationTest, shares};
 
 /// Comparison of two columns of scores of different items.
@@ -23,7 +23,7 @@ pub struct IndependentComparison {
     /// Mean of the second column.
     #[cfg_attr(feature = "serde", serde(with = "crate::number"))]
     pub second: f64,
-    /// Percentile bootstrap interval of the difference of the means.
+    /// Interval of the difference of the means.
     pub interval: Interval,
     /// Test that both columns come from one distribution. Its `n` counts both columns.
     pub randomisation: RandomisationTest,
@@ -35,7 +35,8 @@ pub struct IndependentComparison {
 /// often the difference of the means is at least as large as the one observed. If there are no more
 /// than `resamples` ways to deal them out, all are tried and p is exact; otherwise
 /// `p = (c + 1) / (resamples + 1)`. The interval is the percentile interval of differences between
-/// means of resamples, each column drawn from itself.
+/// means of resamples, each column drawn from itself. With [`BootstrapMethod::Auto`] and fewer than
+/// [`LARGE_SAMPLE`] scores in a column, it is Welch's interval instead, which is wide enough then.
 ///
 /// NaN marks a missing score, which is left out.
 ///
@@ -51,8 +52,7 @@ pub struct IndependentComparison {
 /// ```
 ///
 /// # Errors
-/// If a column has no score, the options are out of range, or they ask for another interval than
-/// the percentile interval.
+/// If a column has no score, the options are out of range, or they ask for the BCa interval.
 pub fn compare_independent_scores(
     first: &[f64],
     second: &[f64],
@@ -63,23 +63,13 @@ pub fn compare_independent_scores(
     let dropped = [first, second].map(|v| v.iter().filter(|v| v.is_nan()).count());
     let (a, b) = (present(first), present(second));
     options.check(1, a.len().min(b.len()))?;
-    if options.method != BootstrapMethod::Percentile {
-        return Err(StatsError::PercentileOnly);
-    }
-    let values = (0..options.resamples)
-        .into_par_iter()
-        .map_init(
-            || (vec![0; a.len()], vec![0; b.len()]),
-            |(in_a, in_b), resample| {
-                let mut random = stream(options.seed, resample as u64);
-                draw_from(&mut random, a.len(), in_a);
-                draw_from(&mut random, b.len(), in_b);
-                mean_at(&a, in_a) - mean_at(&b, in_b)
-            },
-        )
-        .collect();
-    let (n, observed) = (a.len() + b.len(), mean(&a) - mean(&b));
-    let interval = summarise(n, observed, values, Vec::new, options)?.interval;
+    let interval = match options.method {
+        BootstrapMethod::Bca => return Err(StatsError::PercentileOnly),
+        BootstrapMethod::Auto if a.len().min(b.len()) < LARGE_SAMPLE => {
+            welch_interval(&a, &b, options.confidence)
+        }
+        _ => drawn_interval(&a, &b, options)?,
+    };
     let test = deal_test(&a, &b, options.resamples, options.seed);
     Ok(IndependentComparison {
         first: mean(&a),
@@ -89,6 +79,31 @@ pub fn compare_independent_scores(
     })
 }
 
+/// Welch's interval of the difference of two means.
+fn welch_interval(a: &[f64], b: &[f64], confidence: f64) -> Interval {
+    let [first, second] = [a, b].map(|v| standard_deviation(v).powi(2) / v.len() as f64);
+    let freedom = |share: f64, n: usize| share * share / (n as f64 - 1.0);
+    let df = (first + second).powi(2) / (freedom(first, a.len()) + freedom(second, b.len()));
+    student_interval(mean(a) - mean(b), (first + second).sqrt(), df, confidence)
+}
+
+/// The percentile interval of the difference of two means.
+fn drawn_interval(a: &[f64], b: &[f64], options: &BootstrapOptions) -> Result<Interval> {
+    let values = (0..options.resamples)
+        .into_par_iter()
+        .map_init(
+            || (vec![0; a.len()], vec![0; b.len()]),
+            |(in_a, in_b), resample| {
+                let mut random = stream(options.seed, resample as u64);
+                draw_from(&mut random, a.len(), in_a);
+                draw_from(&mut random, b.len(), in_b);
+                mean_at(a, in_a) - mean_at(b, in_b)
+            },
+        )
+        .collect::<Vec<f64>>();
+    percentile_interval(&values, options.confidence)
+}
+
 /// The mean of the values at these positions.
 fn mean_at(values: &[f64], positions: &[usize]) -> f64 {
     pairwise(positions.len(), &|k| values[positions[k]]) / positions.len() as f64
@@ -96,8 +111,13 @@ fn mean_at(values: &[f64], positions: &[usize]) -> f64 {
 
 /// Deals the scores of both columns out again into groups of the same sizes.
 fn deal_test(a: &[f64], b: &[f64], resamples: usize, seed: u64) -> RandomisationTest {
-    let observed = mean(a) - mean(b);
-    let pool: Vec<f64> = a.iter().chain(b).copied().collect();
+    // In units of the largest score, so that differences of the smallest numbers are not rounded
+    // away.
+    let largest = a.iter().chain(b).fold(0.0f64, |largest, value| largest.max(value.abs()));
+    let unit = if largest == 0.0 { 1.0 } else { largest };
+    let [a, b] = [a, b].map(|own| own.iter().map(|value| value / unit).collect::<Vec<f64>>());
+    let observed = mean(&a) - mean(&b);
+    let pool: Vec<f64> = a.iter().chain(&b).copied().collect();
     // The smaller group is dealt, and the other one has what is left.
     let (dealt, sign) = if a.len() <= b.len() { (a.len(), 1.0) } else { (b.len(), -1.0) };
     let total = pairwise(pool.len(), &|i| pool[i]);
@@ -123,11 +143,10 @@ fn deal_test(a: &[f64], b: &[f64], resamples: usize, seed: u64) -> Randomisation
         }
     };
     // The total less a sum is as inexact as the largest score.
-    let largest = pool.iter().fold(0.0f64, |largest, value| largest.max(value.abs()));
-    let (p_value, p_greater) = shares(&values, observed, 1e-14 * largest, exact);
+    let (p_value, p_greater) = shares(&values, observed, 1e-14, exact);
     let n = pool.len();
     RandomisationTest {
-        difference: observed,
+        difference: unit * observed,
         p_value,
         p_greater,
         n,

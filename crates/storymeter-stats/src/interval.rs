@@ -1,6 +1,6 @@
 //! Confidence intervals and how they are read off resampled statistics.
 
-use crate::distribution::{normal_cdf, normal_quantile};
+use crate::distribution::{normal_cdf, normal_quantile, student_t_quantile};
 use crate::error::{Result, StatsError};
 use crate::summation::mean;
 
@@ -87,6 +87,17 @@ pub fn bca_interval(
     let level = |z: f64| normal_cdf(bias + (bias + z) / (1.0 - acceleration * (bias + z)));
     let reach = normal_quantile((1.0 - confidence) / 2.0);
     Ok(quantiles(resampled, level(reach), level(-reach)))
+}
+
+/// Interval `estimate ± t s` of Student's t. Without any spread it is undefined: values that are all
+/// equal do not show how far values vary.
+pub(crate) fn student_interval(estimate: f64, error: f64, df: f64, confidence: f64) -> Interval {
+    let rounding = 1e-13 * estimate.abs();
+    if error.is_nan() || error.is_infinite() || error <= rounding || df.is_nan() || df <= 0.0 {
+        return Interval::UNDEFINED;
+    }
+    let reach = student_t_quantile(0.5 + confidence / 2.0, df) * error;
+    Interval { low: estimate - reach, high: estimate + reach }
 }
 
 fn quantiles(values: &[f64], low: f64, high: f64) -> Interval {

@@ -4,7 +4,8 @@
 //!
 //! - Correlations: [`pearson`], [`spearman`] and [`kendall`] with p-values, [`Coefficient`] to
 //!   choose one at run time (also given a third variable, with [`Coefficient::partial`]), and
-//!   [`Prepared`] vectors for many at once.
+//!   [`Prepared`] vectors for many at once. [`Coefficient::associate`] is exact for few pairs, and
+//!   [`clustered_correlation`] is for pairs that come in groups.
 //! - Intervals: [`fisher_interval`], [`correlation_interval`], [`bootstrap`] (percentile or BCa)
 //!   and [`WeightedSums`] for corpus scores.
 //! - Is one metric better than another? [`williams`], [`steiger`], [`meng_rosenthal_rubin`] and
@@ -40,6 +41,7 @@
 #![forbid(unsafe_code)]
 
 pub mod agreement;
+mod association;
 mod bootstrap;
 mod classification;
 pub mod correlation;
@@ -66,9 +68,13 @@ mod special;
 mod summation;
 mod systems;
 
+pub use association::{
+    ClusteredCorrelation, LEAST_PAIRS, are_clustered, clustered_correlation,
+    clustered_correlation_bootstrap,
+};
 pub use bootstrap::{
-    Bootstrap, BootstrapMethod, BootstrapOptions, CorrelationInterval, WeightedSums, bootstrap,
-    correlation_interval, mean_interval,
+    Bootstrap, BootstrapMethod, BootstrapOptions, CorrelationInterval, LARGE_SAMPLE, WeightedSums,
+    bootstrap, correlation_interval, mean_interval,
 };
 pub use classification::{Auc, WeightedF1, auc, weighted_f1, weighted_f1_of_present};
 pub use correlation::{

@@ -62,16 +62,17 @@ pub fn compare_scores(
         pairwise(drawn.len(), &|k| values[drawn[k]]) / drawn.len() as f64
     };
     let bootstrap = paired_bootstrap(kept.n, |drawn| (at(a, drawn), at(b, drawn)), options)?;
-    let exchanged_means = |exchanged: &[bool]| {
+    // Sums order the exchanges as means do. A mean of the smallest numbers would be rounded so
+    // coarsely that different exchanges become equal.
+    let exchanged_sums = |exchanged: &[bool]| {
         let pick = |own: &[f64], other: &[f64]| {
-            pairwise(kept.n, &|i| if exchanged[i] { other[i] } else { own[i] }) / items
+            pairwise(kept.n, &|i| if exchanged[i] { other[i] } else { own[i] })
         };
         (pick(a, b), pick(b, a))
     };
-    let randomisation = RandomisationTest {
-        dropped: kept.dropped,
-        ..exchange_test(kept.n, exchanged_means, options.resamples, options.seed)
-    };
+    let test = exchange_test(kept.n, exchanged_sums, options.resamples, options.seed);
+    let randomisation =
+        RandomisationTest { difference: test.difference / items, dropped: kept.dropped, ..test };
     Ok(ScoreComparison {
         first: mean(a),
         second: mean(b),

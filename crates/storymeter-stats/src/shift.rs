@@ -54,10 +54,11 @@ pub struct Shift {
 /// this convention the shift and the correlation `r` of all 2n scores with their labels (1 for the
 /// first sample, 0 for the second) say the same: `r = shift / sqrt(shift² + 4)`, exactly.
 ///
-/// The interval comes from drawing pairs with replacement. Where neither sample varies, the shift
-/// is 0 if both are equal and undefined ([`Undefined::NoSpread`]) if they differ. A resample of the
-/// second kind counts as infinitely far away. With few values there are so many of them that an end
-/// of the interval would be infinite; there is no interval then.
+/// The interval comes from drawing pairs with replacement. Where neither sample varies, there is no
+/// standard deviation to measure in, and the shift is undefined: [`Undefined::NoVariation`] if both
+/// are equal, and [`Undefined::NoSpread`] if they differ. A resample of the first kind counts as 0,
+/// and one of the second kind as infinitely far away. With few values there are so many of them
+/// that an end of the interval would be infinite; there is no interval then.
 ///
 /// ```
 /// use storymeter_stats::{ShiftOptions, paired_shift, pearson};
@@ -151,8 +152,7 @@ fn shift(
         return Ok(none(first, second, spread, Undefined::NoSpread));
     }
     if own.iter().all(|sample| sample.variance() == 0.0) {
-        let interval = Interval { low: 0.0, high: 0.0 }; // All resamples are equal.
-        return Ok(Shift { value, interval, spread, first, second, undefined: None });
+        return Ok(none(first, second, spread, Undefined::NoVariation));
     }
     let values: Vec<f64> = resampled(&samples)
         .iter()

@@ -1,7 +1,11 @@
 //! How strongly scores agree with ratings, in one call.
 
+use std::collections::HashMap;
+
 use storymeter_core::{ScoreTable, Value};
-use storymeter_stats::{Coefficient, Interval, drop_nan_pairs, fisher_interval};
+use storymeter_stats::{
+    Coefficient, Interval, are_clustered, clustered_correlation, fisher_interval,
+};
 
 use crate::{Error, Result};
 
@@ -15,12 +19,27 @@ pub trait Numbers {
     /// # Errors
     /// Where it is not clear which numbers are meant.
     fn numbers(&self) -> Result<Vec<Option<f64>>>;
+
+    /// By story, a number of the item that it was written for; nothing where items are not known.
+    fn items(&self) -> Vec<usize> {
+        Vec::new()
+    }
 }
 
 /// The only metric of the table, or its only column.
 impl Numbers for ScoreTable {
     fn numbers(&self) -> Result<Vec<Option<f64>>> {
         self.values(self.only_metric()?).numbers()
+    }
+
+    fn items(&self) -> Vec<usize> {
+        let mut numbers: HashMap<&str, usize> = HashMap::new();
+        let rows = self.rows().iter();
+        rows.map(|row| {
+            let next = numbers.len();
+            *numbers.entry(row.item.as_str()).or_insert(next)
+        })
+        .collect()
     }
 }
 
@@ -64,6 +83,10 @@ impl<T: Numbers + ?Sized> Numbers for &T {
     fn numbers(&self) -> Result<Vec<Option<f64>>> {
         (**self).numbers()
     }
+
+    fn items(&self) -> Vec<usize> {
+        (**self).items()
+    }
 }
 
 /// One coefficient with what belongs to it.
@@ -73,10 +96,15 @@ pub struct Agreement {
     pub value: f64,
     /// Its 95% interval by Fisher's z; `None` where there are too few pairs for one.
     pub interval: Option<Interval>,
-    /// The two-sided p-value of no correlation.
+    /// The two-sided p-value of no correlation. Up to nine pairs it is exact. It is NaN where whole
+    /// items are left out and a column is then constant.
     pub p_value: f64,
     /// How many stories have both numbers.
     pub n: usize,
+    /// How many items these stories were written for, where several stories are of one item. Then
+    /// interval and p-value come from leaving out whole items, because stories of one item are not
+    /// independent of each other.
+    pub items: Option<usize>,
 }
 
 /// The three coefficients between scores and ratings.
@@ -91,6 +119,7 @@ pub struct Agreements {
 }
 
 pub(crate) fn correlate(scores: &impl Numbers, ratings: &impl Numbers) -> Result<Agreements> {
+    let (first_items, second_items) = (scores.items(), ratings.items());
     let (scores, ratings) = (scores.numbers()?, ratings.numbers()?);
     if scores.len() != ratings.len() {
         return Err(Error::Lengths {
@@ -100,18 +129,29 @@ pub(crate) fn correlate(scores: &impl Numbers, ratings: &impl Numbers) -> Result
             second: ratings.len(),
         });
     }
-    // The statistics mark what is missing by NaN.
-    let marked = |numbers: Vec<Option<f64>>| -> Vec<f64> {
-        numbers.into_iter().map(|number| number.unwrap_or(f64::NAN)).collect()
-    };
-    let pairs = drop_nan_pairs(&marked(scores), &marked(ratings))?;
+    let items = [first_items, second_items].into_iter().find(|items| items.len() == scores.len());
+    let (mut x, mut y, mut item_of) = (Vec::new(), Vec::new(), Vec::new());
+    for (at, pair) in scores.into_iter().zip(ratings).enumerate() {
+        if let (Some(score), Some(rating)) = pair {
+            x.push(score);
+            y.push(rating);
+            item_of.extend(items.as_ref().map(|items| items[at]));
+        }
+    }
     let agreement = |coefficient: Coefficient| -> Result<Agreement> {
-        let found = coefficient.compute(&pairs.x, &pairs.y)?;
+        let found = coefficient.associate(&x, &y)?;
         if let Some(reason) = found.undefined {
             return Err(Error::Undefined { coefficient, reason });
         }
-        let interval = fisher_interval(coefficient, found.coefficient, found.n, CONFIDENCE).ok();
-        Ok(Agreement { value: found.coefficient, interval, p_value: found.p_value, n: found.n })
+        let (value, n) = (found.coefficient, found.n);
+        if are_clustered(&item_of) {
+            let by_item = clustered_correlation(coefficient, &x, &y, &item_of, CONFIDENCE)?;
+            let interval = Some(by_item.interval).filter(Interval::is_defined);
+            let (p_value, items) = (by_item.correlation.p_value, Some(by_item.clusters));
+            return Ok(Agreement { value, interval, p_value, n, items });
+        }
+        let interval = fisher_interval(coefficient, value, n, CONFIDENCE).ok();
+        Ok(Agreement { value, interval, p_value: found.p_value, n, items: None })
     };
     Ok(Agreements {
         pearson: agreement(Coefficient::Pearson)?,

@@ -5,8 +5,10 @@
 //! is here. It works on the stories' rows of sufficient statistics; the texts are long gone.
 //!
 //! Rows are kept up to [`MOST_ROWS`] stories. With more, only exact sums over the stories are kept,
-//! so that memory is bounded, and intervals are normal ones instead of bootstrap ones. The sums do
-//! not depend on the order of the stories or on how they were cut into files.
+//! so that memory is bounded, and intervals are normal ones over stories instead of bootstrap ones.
+//! The sums do not depend on the order of the stories or on how they were cut into files.
+//!
+//! Where several stories are of one item, intervals resample whole items.
 //!
 //! ```
 //! use storymeter::core::{Place, Story, read::Record};
@@ -87,6 +89,10 @@ pub struct Summary {
     pub system: Option<String>,
     /// How many stories there are.
     pub stories: usize,
+    /// How many items they were written for, where several stories are of one item. Then whole
+    /// items were resampled for the intervals, because stories of one item are not independent of
+    /// each other. `None` beyond [`MOST_ROWS`] stories, whose items are not kept.
+    pub items: Option<usize>,
     /// One entry per column of the metrics.
     pub columns: Vec<ColumnSummary>,
 }
@@ -96,8 +102,10 @@ pub struct Summary {
 pub struct ColumnSummary {
     /// The score of the stories together.
     pub score: Value,
-    /// The interval over stories: of the percentile bootstrap, or a normal one beyond
-    /// [`MOST_ROWS`] stories. `None` for fewer than two stories.
+    /// The interval over stories or items ([`Summary::items`]): of the percentile bootstrap; of
+    /// Student's t for fewer than [`LARGE_SAMPLE`](storymeter_stats::LARGE_SAMPLE) of them; or a
+    /// normal one beyond [`MOST_ROWS`] stories. `None` for fewer than two, and for few values that
+    /// are all equal.
     pub interval: Option<Interval>,
 }
 
@@ -364,13 +372,38 @@ impl Ledger {
         resampling: &Resampling,
     ) -> Summary {
         let rows: Vec<&[f64]> = stories.iter().map(|&story| self.row(story)).collect();
+        let units = self.units(stories);
+        let items = repeated(&units, stories.len());
         let columns = metrics
             .aggregate(&rows)
             .into_iter()
-            .zip(intervals(&rows, metrics, resampling))
+            .zip(intervals(&rows, &units, metrics, resampling))
             .map(|(score, interval)| ColumnSummary { score, interval })
             .collect();
-        Summary { system, stories: stories.len(), columns }
+        Summary { system, stories: stories.len(), items, columns }
+    }
+
+    /// The number of items, where several stories are of one item and items are resampled.
+    pub(crate) fn repeated_items(&self) -> Option<usize> {
+        if self.is_summed() {
+            return None;
+        }
+        repeated(&self.units(&(0..self.len()).collect::<Vec<_>>()), self.len())
+    }
+
+    /// What is resampled: the positions of the stories of each item, in order of the first of them.
+    /// If all stories are of one item, each story stands for itself.
+    fn units(&self, stories: &[usize]) -> Vec<Vec<usize>> {
+        let mut places: HashMap<u64, usize> = HashMap::new();
+        let mut units: Vec<Vec<usize>> = Vec::new();
+        for (at, &story) in stories.iter().enumerate() {
+            let place = *places.entry(self.item_of[story]).or_insert(units.len());
+            if place == units.len() {
+                units.push(Vec::new());
+            }
+            units[place].push(at);
+        }
+        if units.len() == 1 { (0..stories.len()).map(|at| vec![at]).collect() } else { units }
     }
 
     /// Tests the difference between the two stories of each pair, column by column.
@@ -416,6 +449,11 @@ impl Ledger {
         }
         tests
     }
+}
+
+/// The number of units of so many stories, where some have several stories.
+fn repeated(units: &[Vec<usize>], stories: usize) -> Option<usize> {
+    (units.len() < stories).then_some(units.len())
 }
 
 /// What must be summed over stories, so that any draw of them is scored by one sum: rows where a
@@ -469,21 +507,31 @@ impl<'a, 'b> Terms<'a, 'b> {
     }
 }
 
-/// Percentile bootstrap intervals of all columns of all metrics, from the same draws.
+/// Intervals of all columns of all metrics, from the same draws of units, each of which has the
+/// positions of its rows.
 fn intervals(
     rows: &[&[f64]],
+    units: &[Vec<usize>],
     metrics: &MetricSet,
     resampling: &Resampling,
 ) -> Vec<Option<Interval>> {
     let parts: Vec<Part<'_>> = metrics.parts().collect();
     let terms: Vec<Terms<'_, '_>> =
         parts.iter().map(|part| Terms::new(part, 0..part.columns.len())).collect();
-    let width = terms.iter().map(|terms| terms.width).sum();
-    let of_row = |row: &&[f64]| {
+    let width: usize = terms.iter().map(|terms| terms.width).sum();
+    let of_row = |row: &[f64]| {
         let of = |terms: &Terms<'_, '_>| terms.of(&row[terms.part.stats.clone()]);
         terms.iter().flat_map(of).collect::<Vec<f64>>()
     };
-    let values = rows.iter().flat_map(of_row).collect();
+    // The terms of a unit are the sums of the terms of its stories.
+    let of_unit = |unit: &Vec<usize>| {
+        let mut sums = vec![0.0; width];
+        for &at in unit {
+            sums.iter_mut().zip(of_row(rows[at])).for_each(|(sum, term)| *sum += term);
+        }
+        sums
+    };
+    let values = units.iter().flat_map(of_unit).collect();
     let score = |sums: &[f64], scores: &mut [f64]| {
         let mut start = 0;
         for terms in &terms {
@@ -498,7 +546,7 @@ fn intervals(
         resamples: resampling.resamples,
         confidence: resampling.confidence,
         seed: resampling.seed,
-        method: BootstrapMethod::Percentile,
+        method: BootstrapMethod::Auto,
     };
     let columns = metrics.columns().len();
     let found =
@@ -506,64 +554,10 @@ fn intervals(
     let interval = |found: Bootstrap| Some(found.interval).filter(Interval::is_defined);
     match found {
         Ok(found) => found.into_iter().map(interval).collect(),
-        // Fewer than two stories.
+        // Fewer than two stories or items.
         Err(_) => vec![None; columns],
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn story(system: Option<&str>, item: &str) -> Story {
-        Story { system: system.map(str::to_owned), item: Some(item.to_owned()), ..Story::default() }
-    }
-
-    fn metrics(typed: &[&str]) -> MetricSet {
-        MetricSet::new(typed, &crate::catalogue(), Default::default()).expect("known metrics")
-    }
-
-    #[test]
-    fn stories_added_in_parts_are_summed_up_as_if_they_came_one_by_one() {
-        let metrics = metrics(&["text-length"]);
-        let systems =
-            [Some("rain"), None, Some("sun"), Some("rain"), Some("fog"), Some("sun"), None];
-        let (mut whole, mut parts) = (Ledger::new(2), Ledger::new(2));
-        for (start, part) in [(0, &systems[..1]), (1, &systems[1..5]), (5, &systems[5..])] {
-            let mut ledger = Ledger::new(2);
-            for (n, system) in (start..).zip(part) {
-                let story = story(*system, &format!("item {}", n % 3));
-                whole.push(&story, &[f64::from(n), 1.0]);
-                ledger.push(&story, &[f64::from(n), 1.0]);
-            }
-            parts.append(ledger, &metrics);
-        }
-        assert_eq!(parts.systems(), ["rain", "sun", "fog"]);
-        let resampling = Resampling { resamples: 20, ..Resampling::default() };
-        assert_eq!(parts.all(&metrics, &resampling), whole.all(&metrics, &resampling));
-        assert_eq!(parts.system_of, whole.system_of);
-        assert_eq!(parts.item_of, whole.item_of);
-        let against = |ledger: &Ledger| {
-            ledger.against("rain", &metrics, &resampling, &Progress::unwatched()).unwrap()
-        };
-        assert_eq!(against(&parts), against(&whole));
-    }
-
-    #[test]
-    fn systems_without_a_shared_item_are_not_compared() {
-        let metrics = metrics(&["text-length"]);
-        let mut ledger = Ledger::new(2);
-        ledger.push(&story(Some("rain"), "a"), &[1.0, 1.0]);
-        ledger.push(&story(Some("sun"), "b"), &[9.0, 1.0]);
-        let against = |system| {
-            let unseen = Progress::unwatched();
-            ledger.against(system, &metrics, &Resampling::default(), &unseen)
-        };
-        let found = against("rain").unwrap();
-        assert_eq!(found[0].items, 0);
-        let reason = found[0].columns[0].clone().unwrap_err().to_string();
-        assert_eq!(reason, "the systems share no item");
-        let unknown = against("run").unwrap_err();
-        assert!(unknown.to_string().contains("did you mean \"sun\"?"), "{unknown}");
-    }
-}
+mod tests;

@@ -120,6 +120,9 @@ pub fn metric(typed: &str) -> Result<NamedMetric> {
 
 /// Correlates scores with ratings, story by story, where both are there.
 ///
+/// Where one of the two is a [`ScoreTable`] in which several stories are of one item, p-values and
+/// intervals rest on whole items, because stories of one item are not independent of each other.
+///
 /// ```
 /// let found = storymeter::correlate(&[0.3, 0.1, 0.4, 0.6], &[3.0, 1.0, 2.0, 5.0])?;
 /// assert!((found.kendall.value - 2.0 / 3.0).abs() < 1e-12);
@@ -128,8 +131,8 @@ pub fn metric(typed: &str) -> Result<NamedMetric> {
 /// ```
 ///
 /// # Errors
-/// Where the lists have different lengths, fewer than two stories have both numbers, or one list
-/// is constant.
+/// Returns an error if the lists have different lengths, fewer than three stories have both
+/// numbers, or one list is constant.
 pub fn correlate(scores: &impl Numbers, ratings: &impl Numbers) -> Result<Agreements> {
     correlate::correlate(scores, ratings)
 }

@@ -10,6 +10,9 @@ use unicode_width::UnicodeWidthStr;
 use crate::ledger::{Comparison, Resampling, Summary};
 use crate::{Result, Run};
 
+/// Intervals of fewer stories or items than this come with a warning.
+const FEW: usize = 10;
+
 /// The scores of all stories together and of each system, with intervals. Its text is the table
 /// that `storymeter score` prints.
 ///
@@ -84,11 +87,39 @@ impl Overview {
     pub fn to_text(&self) -> String {
         let mut text = aligned(&self.rows());
         text.push('\n');
+        for note in self.notes() {
+            text.push_str(&note);
+            text.push('\n');
+        }
         for signature in &self.signatures {
             text.push_str(&terminal::plain(&signature.to_string()));
             text.push('\n');
         }
         text
+    }
+
+    /// What a reader of the intervals should know, one sentence each.
+    pub fn notes(&self) -> Vec<String> {
+        let summaries = || std::iter::once(&self.all).chain(&self.systems);
+        let mut notes = Vec::new();
+        if let Some(items) = summaries().filter_map(|summary| summary.items).max() {
+            notes.push(format!(
+                "Several stories are of one item: intervals resample whole items, of which there \
+                 are {items}."
+            ));
+        }
+        let has_interval = |summary: &&Summary| {
+            summary.columns.iter().any(|column| column.interval.is_some())
+        };
+        let sizes = summaries().filter(has_interval);
+        let fewest = sizes.map(|summary| summary.items.unwrap_or(summary.stories)).min();
+        if let Some(fewest) = fewest.filter(|&fewest| fewest < FEW) {
+            notes.push(format!(
+                "Intervals of few stories or items (here down to {fewest}) are rough: Student's t \
+                 assumes scores that are nearly normal."
+            ));
+        }
+        notes
     }
 
     /// The cells of the table, the names of its columns first. Names of users are as they are.

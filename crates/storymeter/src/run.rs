@@ -204,6 +204,7 @@ impl Run {
     /// One signature per metric for the scores of all stories together: with the number of stories
     /// and how intervals were found.
     pub fn signatures(&self, resampling: &Resampling) -> Vec<Signature> {
+        let items = self.ledger.repeated_items();
         self.metrics
             .parts()
             .map(|part| {
@@ -215,6 +216,10 @@ impl Run {
                 if self.ledger.is_summed() {
                     return signature.with("interval", "ci", "normal").with_version();
                 }
+                let signature = match items {
+                    Some(items) => signature.with("items", "i", items),
+                    None => signature,
+                };
                 let signature = signature.with("bootstrap", "bs", resampling.resamples);
                 let seeded = signature.get("seed").is_some();
                 let signature =

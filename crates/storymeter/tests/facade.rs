@@ -94,6 +94,42 @@ fn a_correlation_counts_only_stories_with_both_numbers() {
     assert_eq!(found.pearson.n, 3);
 }
 
+/// Two stories always lie on a line; the command line needs three, too.
+#[test]
+fn two_stories_have_no_correlation() {
+    let few = storymeter::correlate(&[0.3, 0.1], &[3.0, 1.0]).expect_err("two stories");
+    assert!(few.to_string().contains("a correlation needs at least 3 pairs, got 2"), "{few}");
+    let three = storymeter::correlate(&[0.1, 0.3, 0.4], &[1.0, 2.0, 3.0]).expect("three stories");
+    assert_eq!((three.spearman.value, three.spearman.p_value), (1.0, 1.0 / 3.0));
+}
+
+/// Stories of one item are not independent of each other.
+#[test]
+fn a_correlation_of_stories_that_share_items_rests_on_items() {
+    use storymeter::core::{Column, Direction, Row};
+    let row = |story: usize| Row {
+        id: story.to_string(),
+        system: Some(format!("s{}", story / 4)),
+        item: (story % 4).to_string(),
+        ..Row::default()
+    };
+    let mut scores = storymeter::ScoreTable::new((0..40).map(row).collect());
+    // The item decides nearly everything.
+    let score = |story: usize| [0.1, 0.9, 0.4, 0.7][story % 4] + story as f64 * 0.001;
+    let ratings: Vec<f64> =
+        (0..40).map(|story| [1.0, 3.0, 4.0, 2.0][story % 4] + (story % 7) as f64 * 0.1).collect();
+    let column = Column::metric("own", Direction::Higher);
+    scores.push(column, (0..40).map(|story| Ok(score(story))).collect());
+    let found = storymeter::correlate(&scores, &ratings).expect("forty stories").pearson;
+    assert_eq!((found.n, found.items), (40, Some(4)));
+    let plain: Vec<f64> = (0..40).map(score).collect();
+    let naive = storymeter::correlate(&plain, &ratings).expect("forty numbers").pearson;
+    assert_eq!((naive.value, naive.items), (found.value, None));
+    assert!(naive.p_value < 0.05 && found.p_value > 0.2, "{naive:?} {found:?}");
+    let interval = found.interval.expect("an interval");
+    assert!(interval.low < 0.0 && interval.high > 0.0, "{interval:?}");
+}
+
 /// The program of the README has at most ten lines and is the example that CI compiles.
 #[test]
 fn the_readme_shows_the_quick_start() {

@@ -3,15 +3,16 @@
 use rayon::prelude::*;
 use storymeter_core::{Key, Role};
 use storymeter_stats::{
-    BootstrapOptions, Coefficient, benjamini_hochberg, benjamini_yekutieli, bootstrap,
-    correlation_interval, fisher_interval,
+    BootstrapMethod, BootstrapOptions, ClusteredCorrelation, Coefficient, are_clustered,
+    benjamini_hochberg, benjamini_yekutieli, clustered_correlation,
+    clustered_correlation_bootstrap, correlation_interval, fisher_interval,
 };
 
 use super::correlations::Slices;
 use super::{Analysis, Found, Settings};
 use crate::error::Result;
 use crate::level::Level;
-use crate::study::{Adjusted, Agreement, Between, Interval};
+use crate::study::{Adjusted, Agreement, Between, Edition, Estimate, Interval};
 
 /// Correlations above this are perfect but for rounding.
 const PERFECT: f64 = 1.0 - 1e-12;
@@ -36,23 +37,91 @@ pub(crate) fn agreement_of(
 }
 
 /// A correlation of two vectors with its interval, where the method has one.
+///
+/// `items` has the item of each observation, or nothing. Where several observations are of one
+/// item, whole items are resampled, for the p-value too.
 pub(crate) fn with_interval(
     mut found: Found,
     coefficient: Coefficient,
-    x: &[f64],
-    y: &[f64],
+    (x, y): (&[f64], &[f64]),
+    items: &[usize],
     settings: &Settings,
 ) -> Result<Found> {
     let Ok(estimate) = &mut found.value else { return Ok(found) };
     let fewest = if coefficient == Coefficient::Kendall { 5 } else { 4 };
-    let interval = match settings.bootstrap() {
+    let clustered = Clustered::of(x, y, items);
+    let by_item = match &clustered {
+        Some(pairs) => Some(pairs.correlate(coefficient, settings.confidence)?),
+        None => None,
+    };
+    if let Some(by_item) = &by_item {
+        set_p_value(estimate, by_item);
+    }
+    let interval = match (settings.bootstrap(), clustered, by_item) {
+        (None, _, Some(by_item)) => Some(by_item.interval),
         // A perfect correlation has no finite z, and its interval would have no width.
-        None if found.n < fewest || estimate.value.abs() > PERFECT => None,
-        None => Some(fisher_interval(coefficient, estimate.value, found.n, settings.confidence)?),
-        Some(options) => Some(correlation_interval(coefficient, x, y, &options)?.interval),
+        (None, ..) if found.n < fewest || estimate.value.abs() > PERFECT => None,
+        (None, ..) => {
+            Some(fisher_interval(coefficient, estimate.value, found.n, settings.confidence)?)
+        }
+        (Some(options), Some(pairs), _) => Some(clustered_correlation_bootstrap(
+            coefficient,
+            &pairs.x,
+            &pairs.y,
+            &pairs.items,
+            &options,
+        )?),
+        (Some(options), None, _) => {
+            Some(correlation_interval(coefficient, x, y, &options)?.interval)
+        }
     };
     estimate.interval = interval.and_then(finite);
     Ok(found)
+}
+
+/// A correlation of two vectors whose p-value allows for several observations of one item.
+pub(crate) fn with_item_p_value(
+    mut found: Found,
+    coefficient: Coefficient,
+    (x, y): (&[f64], &[f64]),
+    items: &[usize],
+) -> Result<Found> {
+    if let (Ok(estimate), Some(pairs)) = (&mut found.value, Clustered::of(x, y, items)) {
+        let confidence = Settings::default().confidence;
+        set_p_value(estimate, &pairs.correlate(coefficient, confidence)?);
+    }
+    Ok(found)
+}
+
+fn set_p_value(estimate: &mut Estimate, found: &ClusteredCorrelation) {
+    estimate.p_value = Some(found.correlation.p_value).filter(|p| p.is_finite());
+    estimate.items = Some(found.clusters);
+}
+
+/// Pairs without missing values, of which several are of one item.
+struct Clustered {
+    x: Vec<f64>,
+    y: Vec<f64>,
+    items: Vec<usize>,
+}
+
+impl Clustered {
+    /// `None` where each pair has an item of its own, all have the same, or items are not known.
+    fn of(x: &[f64], y: &[f64], items: &[usize]) -> Option<Self> {
+        let mut pairs = Self { x: Vec::new(), y: Vec::new(), items: Vec::new() };
+        for ((&x, &y), &item) in x.iter().zip(y).zip(items) {
+            if !x.is_nan() && !y.is_nan() {
+                pairs.x.push(x);
+                pairs.y.push(y);
+                pairs.items.push(item);
+            }
+        }
+        are_clustered(&pairs.items).then_some(pairs)
+    }
+
+    fn correlate(&self, coefficient: Coefficient, confidence: f64) -> Result<ClusteredCorrelation> {
+        Ok(clustered_correlation(coefficient, &self.x, &self.y, &self.items, confidence)?)
+    }
 }
 
 fn finite(interval: storymeter_stats::Interval) -> Option<Interval> {
@@ -69,6 +138,11 @@ impl Analysis {
             .flat_map(|&metric| self.criteria.iter().map(move |&criterion| (metric, criterion)))
             .collect();
         let mut all = Vec::new();
+        // The papers counted every story as an observation of its own.
+        let items = match self.edition {
+            Edition::Corrected => self.grid.item_of_cells(),
+            Edition::Published => &[],
+        };
         self.progress.begin("intervals of correlations");
         self.progress.expect((pairs.len() * Level::ALL.len() * Coefficient::ALL.len()) as u64);
         for level in Level::ALL {
@@ -88,7 +162,7 @@ impl Analysis {
                         }
                         Level::Pooled => {
                             let (x, y) = (self.grid.values(criterion), self.grid.values(metric));
-                            with_interval(found, coefficient, x, y, &self.settings)?
+                            with_interval(found, coefficient, (x, y), items, &self.settings)?
                         }
                     };
                     self.progress.advance(1);
@@ -112,7 +186,8 @@ impl Analysis {
         metric: usize,
         criterion: usize,
     ) -> Result<Found> {
-        with_interval(found, coefficient, &vectors[criterion], &vectors[metric], &self.settings)
+        let pair = (vectors[criterion].as_slice(), vectors[metric].as_slice());
+        with_interval(found, coefficient, pair, &[], &self.settings)
     }
 
     /// At story level, items are drawn again, each with its own coefficient.
@@ -152,9 +227,14 @@ impl Analysis {
     }
 }
 
+/// The interval of a mean over items. Quantiles are too narrow for few of them.
 fn mean_interval(values: &[f64], options: &BootstrapOptions) -> Result<Option<Interval>> {
-    let mean = |drawn: &[usize]| drawn.iter().map(|&i| values[i]).sum::<f64>() / drawn.len() as f64;
-    Ok(finite(bootstrap(values.len(), mean, options)?.interval))
+    let method = match options.method {
+        BootstrapMethod::Percentile => BootstrapMethod::Auto,
+        method => method,
+    };
+    let options = BootstrapOptions { method, ..*options };
+    Ok(finite(storymeter_stats::mean_interval(values, &options)?.interval))
 }
 
 /// Corrects the p-values of one level and coefficient for their number.

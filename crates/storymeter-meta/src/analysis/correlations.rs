@@ -1,8 +1,10 @@
 //! Every column against every other, at three levels, with three coefficients.
 
 use rayon::prelude::*;
+use storymeter_core::Role;
 use storymeter_stats::{
-    Coefficient, Correlation, Prepared, SharedCorrelations, Undefined, drop_nan_pairs, mean,
+    Coefficient, Correlation, LEAST_PAIRS, Prepared, SharedCorrelations, Undefined,
+    drop_nan_pairs, mean,
 };
 
 use crate::error::Result;
@@ -10,9 +12,6 @@ use crate::grid::Grid;
 use crate::level::Level;
 use crate::outcome::{Gap, Outcome};
 use crate::study::{Association, Estimate, triangle};
-
-/// The fewest observations that a correlation is computed from.
-const LEAST: usize = 3;
 
 /// The correlation of two columns, with everything that is known about it.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -40,7 +39,7 @@ impl Found {
 /// All correlations among the columns of a grid, signed.
 #[derive(Debug, Clone)]
 pub struct Correlations {
-    columns: usize,
+    roles: Vec<Role>,
     /// `[level][coefficient]`, each the upper triangle with its diagonal, row by row.
     cells: Vec<Vec<Found>>,
 }
@@ -48,16 +47,19 @@ pub struct Correlations {
 impl Correlations {
     /// Correlates all columns of a grid. The means of its systems are given.
     pub fn of(grid: &Grid, means: &SystemMeans) -> Result<Self> {
-        let columns = grid.columns().len();
-        let pairs = pairs(columns);
+        let roles: Vec<Role> = grid.columns().iter().map(|column| column.role).collect();
+        let pairs = pairs(roles.len());
         let mut cells = Vec::with_capacity(Level::ALL.len() * Coefficient::ALL.len());
         for level in Level::ALL {
             for coefficient in Coefficient::ALL {
                 cells.push(match level {
                     Level::Story => story_level(grid, coefficient, &pairs)?,
-                    Level::System => vectors_level(coefficient, &pairs, |c| &means.means[c])?,
+                    Level::System => {
+                        vectors_level(coefficient, &pairs, &roles, |c| &means.means[c])?
+                    }
                     Level::Pooled => {
-                        let mut found = vectors_level(coefficient, &pairs, |c| grid.values(c))?;
+                        let values = |c| grid.values(c);
+                        let mut found = vectors_level(coefficient, &pairs, &roles, values)?;
                         // Pairs of a system and an item without a story are not left out.
                         found.iter_mut().for_each(|one| one.left_out = grid.stories() - one.n);
                         found
@@ -65,22 +67,23 @@ impl Correlations {
                 });
             }
         }
-        Ok(Self { columns, cells })
+        Ok(Self { roles, cells })
     }
 
     /// The same correlations, with those at system level computed from other means.
     pub fn with_means(&self, means: &SystemMeans) -> Result<Self> {
         let mut other = self.clone();
         for coefficient in Coefficient::ALL {
+            let pairs = pairs(self.roles.len());
             other.cells[index(Level::System, coefficient)] =
-                vectors_level(coefficient, &pairs(self.columns), |c| &means.means[c])?;
+                vectors_level(coefficient, &pairs, &self.roles, |c| &means.means[c])?;
         }
         Ok(other)
     }
 
     /// The correlation of two columns.
     pub fn get(&self, level: Level, coefficient: Coefficient, a: usize, b: usize) -> &Found {
-        &self.cells[index(level, coefficient)][triangle(self.columns, a.min(b), a.max(b))]
+        &self.cells[index(level, coefficient)][triangle(self.roles.len(), a.min(b), a.max(b))]
     }
 
     /// The coefficient alone; NaN where there is none.
@@ -172,7 +175,7 @@ impl Slices {
         let slice = |column: usize, item: usize| -> Result<Slice> {
             let values: Vec<f64> = (0..systems).map(|s| grid.row(column, s)[item]).collect();
             let complete = values.iter().all(|v| !v.is_nan());
-            let prepared = match complete && systems >= LEAST {
+            let prepared = match complete && systems >= LEAST_PAIRS {
                 true => Some(Prepared::new(coefficient, &values)?),
                 false => None,
             };
@@ -193,7 +196,7 @@ impl Slices {
             _ if x.complete && y.complete => Ok(None),
             _ => {
                 let present = drop_nan_pairs(&x.values, &y.values)?;
-                match present.x.len() < LEAST {
+                match present.x.len() < LEAST_PAIRS {
                     true => Ok(None),
                     false => Ok(Some(self.coefficient.value(&present.x, &present.y)?)),
                 }
@@ -229,7 +232,7 @@ impl Slices {
                 &first.values,
                 &second.values,
             )?;
-            if three.n < LEAST {
+            if three.n < LEAST_PAIRS {
                 three.first = f64::NAN;
             }
             Ok(three)
@@ -284,7 +287,7 @@ impl Tally {
         let value = match () {
             () if self.n > 0 => {
                 let value = self.sum / self.n as f64;
-                Ok(Estimate { value, p_value: None, adjusted: None, interval: None })
+                Ok(Estimate::new(value, None))
             }
             () if self.undefined > 0 => Err(Gap::Constant),
             () if apart => Err(Gap::NoSharedItem),
@@ -297,32 +300,43 @@ impl Tally {
 fn vectors_level<'a>(
     coefficient: Coefficient,
     pairs: &[(usize, usize)],
+    roles: &[Role],
     vector: impl Fn(usize) -> &'a [f64] + Sync,
 ) -> Result<Vec<Found>> {
-    pairs.par_iter().map(|&(a, b)| associate(coefficient, vector(a), vector(b))).collect()
+    // Only metrics beside criteria are tested, and an exact p-value takes its time.
+    let one = |&(a, b): &(usize, usize)| match roles[a] == roles[b] {
+        true => correlate(coefficient, vector(a), vector(b), Coefficient::compute),
+        false => associate(coefficient, vector(a), vector(b)),
+    };
+    pairs.par_iter().map(one).collect()
 }
 
 /// The correlation of two vectors, without the pairs that lack a value (NaN).
 pub fn associate(coefficient: Coefficient, x: &[f64], y: &[f64]) -> Result<Found> {
+    correlate(coefficient, x, y, Coefficient::associate)
+}
+
+fn correlate(
+    coefficient: Coefficient,
+    x: &[f64],
+    y: &[f64],
+    compute: impl Fn(Coefficient, &[f64], &[f64]) -> storymeter_stats::Result<Correlation>,
+) -> Result<Found> {
     let pairs = drop_nan_pairs(x, y)?;
     let (n, left_out) = (pairs.x.len(), pairs.dropped);
     let none = |gap| Ok(Found { value: Err(gap), n, left_out });
     let empty = |values: &[f64]| values.iter().all(|v| v.is_nan());
-    if n < LEAST {
+    if n < LEAST_PAIRS {
         return none(if empty(x) || empty(y) { Gap::Empty } else { Gap::TooFew });
     }
     let Correlation { coefficient: value, p_value, undefined, .. } =
-        coefficient.compute(&pairs.x, &pairs.y)?;
+        compute(coefficient, &pairs.x, &pairs.y)?;
     if undefined.is_some() || value.is_nan() {
         let infinite = pairs.x.iter().chain(&pairs.y).any(|v| v.is_infinite());
         return none(if infinite { Gap::Infinite } else { Gap::Constant });
     }
     let p_value = Some(p_value).filter(|p| p.is_finite());
-    Ok(Found {
-        value: Ok(Estimate { value, p_value, adjusted: None, interval: None }),
-        n,
-        left_out,
-    })
+    Ok(Found { value: Ok(Estimate::new(value, p_value)), n, left_out })
 }
 
 /// What a statistic's own reason means for a reader.
@@ -343,7 +357,7 @@ mod tests {
     use super::*;
     use crate::grid::tests::grid;
 
-    fn correlate(grid: &Grid) -> Correlations {
+    fn all_of(grid: &Grid) -> Correlations {
         Correlations::of(grid, &SystemMeans::of(grid, Noise::Removed)).unwrap()
     }
 
@@ -363,7 +377,7 @@ mod tests {
         let columns: Vec<Vec<f64>> =
             (0..5).map(|c| (0..6).map(|i| ((i * (c + 2) * 7) % 11) as f64).collect()).collect();
         let slices: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
-        let all = correlate(&grid(3, 2, &slices));
+        let all = all_of(&grid(3, 2, &slices));
         for a in 0..5 {
             for b in 0..5 {
                 let expected = Coefficient::Pearson.value(&columns[a], &columns[b]).unwrap();
@@ -379,7 +393,7 @@ mod tests {
         // disagree.
         let human = [1.0, 1.0, 1.0, 2.0, 2.0, 2.0, 3.0, 3.0, 3.0];
         let metric = [1.0, 5.0, 9.0, 2.0, 5.0, 8.0, 3.0, 5.0, 7.0];
-        let all = correlate(&grid(3, 3, &[&human, &metric]));
+        let all = all_of(&grid(3, 3, &[&human, &metric]));
         let found = all.get(Level::Story, Coefficient::Kendall, 0, 1);
         assert_eq!((found.number(), found.n, found.left_out), (0.0, 2, 1));
     }
@@ -388,12 +402,12 @@ mod tests {
     fn a_missing_cell_leaves_its_pair_out_and_two_observations_are_too_few() {
         let human = [1.0, 2.0, 3.0, 4.0];
         let metric = [1.0, f64::NAN, 3.0, 9.0];
-        let all = correlate(&grid(4, 1, &[&human, &metric]));
+        let all = all_of(&grid(4, 1, &[&human, &metric]));
         let story = all.get(Level::Story, Coefficient::Spearman, 0, 1);
         assert_eq!((story.number(), story.n), (1.0, 1));
         let pooled = all.get(Level::Pooled, Coefficient::Spearman, 0, 1);
         assert_eq!((pooled.n, pooled.left_out), (3, 1));
-        let two = correlate(&grid(2, 1, &[&human[..2], &human[2..]]));
+        let two = all_of(&grid(2, 1, &[&human[..2], &human[2..]]));
         for level in Level::ALL {
             let found = two.get(level, Coefficient::Pearson, 0, 1);
             assert_eq!(found.value, Err(Gap::TooFew), "{level}");
@@ -402,7 +416,7 @@ mod tests {
 
     #[test]
     fn an_empty_and_a_constant_column_give_the_reason() {
-        let all = correlate(&grid(3, 1, &[&[1.0, 2.0, 3.0], &[f64::NAN; 3], &[4.0; 3]]));
+        let all = all_of(&grid(3, 1, &[&[1.0, 2.0, 3.0], &[f64::NAN; 3], &[4.0; 3]]));
         let value = |column| all.get(Level::System, Coefficient::Pearson, 0, column).value;
         assert_eq!((value(1), value(2)), (Err(Gap::Empty), Err(Gap::Constant)));
     }

@@ -1,7 +1,7 @@
 //! Columns whose numbers should not be taken at face value.
 
 use storymeter_core::{Direction, Role};
-use storymeter_stats::Coefficient;
+use storymeter_stats::{Coefficient, LEAST_PAIRS};
 
 use super::Correlations;
 use crate::grid::Grid;
@@ -22,10 +22,37 @@ pub fn inspect(grid: &Grid, correlations: &Correlations) -> Vec<Warning> {
                        no system can be compared with another";
         warnings.push(Warning::new(WarningKind::Unpaired, "systems", message));
     }
+    warnings.extend(few_observations(grid));
     for at in 0..grid.columns().len() {
         inspect_column(grid, at, &mut warnings);
     }
     warnings.extend(duplicates(grid, correlations));
+    warnings
+}
+
+/// Fewer systems or items than this are few: p-values of so few systems come from all their orders.
+const FEW: usize = 10;
+
+/// Says where correlations rest on few systems or items.
+fn few_observations(grid: &Grid) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    let (systems, items) = (grid.systems().len(), grid.items().len());
+    let mut warn = |subject: &str, message: String| {
+        warnings.push(Warning::new(WarningKind::Few, subject, message));
+    };
+    if (LEAST_PAIRS..FEW).contains(&systems) {
+        let least = 2.0 / (1..=systems).map(|k| k as f64).product::<f64>();
+        let bound = match least >= 0.001 {
+            true => format!(", and their p-values cannot be below {least:.3}"),
+            false => ", which is few".to_owned(),
+        };
+        warn("systems", format!("correlations at system level rest on {systems} systems{bound}"));
+    }
+    if grid.most_systems_per_item() > 1 && (2..FEW).contains(&items) {
+        let message =
+            format!("p-values and intervals over all stories rest on {items} items, which is few");
+        warn("items", message);
+    }
     warnings
 }
 
@@ -154,7 +181,9 @@ mod tests {
         let means = SystemMeans::of(&grid, Noise::Removed);
         let correlations = Correlations::of(&grid, &means).unwrap();
         let name = |subject: &str| columns[subject[1..].parse::<usize>().unwrap()].0;
-        let warnings = inspect(&grid, &correlations);
+        let mut warnings = inspect(&grid, &correlations);
+        let few = warnings.remove(0);
+        assert_eq!((few.subject.as_str(), few.kind), ("systems", WarningKind::Few));
         let found: Vec<_> = warnings.iter().map(|w| (name(&w.subject), w.kind)).collect();
         let expected = [
             ("flat", WarningKind::Constant),

@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use storymeter_core::{Key, Progress, Role, Signature};
 use storymeter_stats::{BootstrapMethod, BootstrapOptions, Coefficient, Correction};
 
-pub(crate) use agreements::{agreement_of, with_interval};
+pub(crate) use agreements::{agreement_of, with_interval, with_item_p_value};
 pub(crate) use compare::compare_columns;
 pub(crate) use correlations::{Correlations, Found, Noise, SystemMeans, associate, gap_of};
 pub(crate) use degenerate::inspect;

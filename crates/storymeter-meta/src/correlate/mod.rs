@@ -34,7 +34,7 @@ use storymeter_stats::{Coefficient, Correction};
 
 use crate::analysis::{Settings, agreement_of, associate, compare_columns, with_interval};
 use crate::error::{Error, Result};
-use crate::grid::{check_numbers, find_metric};
+use crate::grid::{Names, check_numbers, find_metric};
 use crate::level::Level;
 use crate::study::{Agreement, Comparison, Edition, IntervalMethod, Side, Sides, Test, Turn};
 
@@ -73,6 +73,8 @@ pub struct Judgments {
     stories: ScoreTable,
     /// NaN where nobody rated the story on the criterion.
     values: Vec<f64>,
+    /// By story: a number of its item; empty where items are not known.
+    items: Vec<usize>,
 }
 
 /// How several scores agree with human judgments.
@@ -174,7 +176,16 @@ impl Judgments {
             criterion: criterion.into(),
             stories: ScoreTable::default(),
             values: values.into_iter().map(marked).collect(),
+            items: Vec::new(),
         }
+    }
+
+    /// The same judgments, of which the item of each story is known, as a number. Where several
+    /// stories are of one item, p-values and intervals resample whole items.
+    #[must_use]
+    pub fn with_items(mut self, items: Vec<usize>) -> Self {
+        self.items = items;
+        self
     }
 
     /// The file, if the judgments were read from one.
@@ -205,7 +216,9 @@ impl Judgments {
                 return Err(Error::SeveralCriteria { file: file.to_owned(), criteria });
             }
         };
+        let mut names = Names::default();
         Ok(Self {
+            items: table.rows().iter().map(|row| names.position(&row.item)).collect(),
             file: file.to_owned(),
             criterion: key(column).clone(),
             values: input::numbers(table, column),
@@ -353,7 +366,8 @@ impl Judgments {
         let key = Key::new(joined.name.as_str());
         let one = |coefficient: Coefficient| -> Result<Agreement> {
             let found = associate(coefficient, &joined.scores, &self.values)?;
-            let found = with_interval(found, coefficient, &self.values, &joined.scores, settings)?;
+            let pair = (self.values.as_slice(), joined.scores.as_slice());
+            let found = with_interval(found, coefficient, pair, &self.items, settings)?;
             Ok(agreement_of(found, &key, &self.criterion, Level::Pooled, coefficient))
         };
         let agreements = Coefficient::ALL.into_iter().map(one).collect::<Result<Vec<_>>>()?;
@@ -369,7 +383,11 @@ impl Judgments {
             turn: joined.turn(),
             without_score: joined.scores.iter().zip(&self.values).filter(missing).count(),
             without_human: joined.without_human,
-            signature: signature.with("n", "n", agreements[0].n).with_version(),
+            signature: match agreements.iter().find_map(|one| one.value.ok()?.items) {
+                Some(items) => signature.with("n", "n", agreements[0].n).with("items", "i", items),
+                None => signature.with("n", "n", agreements[0].n),
+            }
+            .with_version(),
             agreements,
         })
     }

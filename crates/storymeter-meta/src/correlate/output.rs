@@ -7,7 +7,7 @@ use storymeter_stats::Coefficient;
 use super::{Correlated, Row};
 use crate::outcome::Gap;
 use crate::study::{Agreement, Sides, Turn};
-use crate::view::{Cell, Form, Sheet, Subject, test_title};
+use crate::view::{Cell, Form, Sheet, Subject, resampled, test_title};
 
 /// The column of the sheet of correlations in which the coefficients begin.
 const FIRST_COEFFICIENT: usize = 4;
@@ -18,6 +18,9 @@ const TESTS: &str = "=tests";
 impl Correlated {
     /// One JSON object: `{"NAME": {"n", "pearson", ..., "p_pearson", ..., "interval_pearson",
     /// ...}}`.
+    ///
+    /// Where several stories are of one item, a source also has `"items"`, their number, and
+    /// `"resampled": "items"`: its p-values and intervals rest on whole items.
     ///
     /// With two sources and more, the key `=tests` lists a test between every two of them.
     pub fn to_json(&self) -> Value {
@@ -107,6 +110,9 @@ impl Correlated {
                 }
             }
         }
+        if let Some(note) = resampled(self.rows.iter().flat_map(|row| &row.agreements)) {
+            sheet = sheet.note(note);
+        }
         let signatures: Vec<String> =
             self.rows.iter().map(|row| plain(&row.signature.to_string()).into_owned()).collect();
         sheet.signature = signatures.join("\n  ");
@@ -189,6 +195,10 @@ impl Correlated {
 fn row_json(row: &Row) -> Value {
     let mut one = Map::new();
     one.insert("n".into(), json!(row.agreements[0].n));
+    if let Some(items) = row.agreements.iter().find_map(|one| one.value.ok()?.items) {
+        one.insert("items".into(), json!(items));
+        one.insert("resampled".into(), json!("items"));
+    }
     let mut each = |prefix: &str, value: &dyn Fn(&Agreement) -> Value| {
         for (coefficient, agreement) in Coefficient::ALL.iter().zip(&row.agreements) {
             one.insert(format!("{prefix}{coefficient}"), value(agreement));

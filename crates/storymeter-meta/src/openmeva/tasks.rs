@@ -308,7 +308,9 @@ impl<'a> Rated<'a> {
         let human = pick(&self.human);
         let agreement = |metric: &Metric| {
             let values = pick(&metric.values);
-            let agreements = three(&metric.key, &self.facts.criterion, &values, &human)?;
+            let (metric_scores, human) =
+                ((&metric.key, values.as_slice()), (&self.facts.criterion, human.as_slice()));
+            let agreements = three(metric_scores, human, &[])?;
             Ok(MetricAgreement { metric: metric.key.clone(), agreements })
         };
         self.metrics.iter().map(agreement).collect()

@@ -42,6 +42,17 @@ pub struct Estimate {
     /// The confidence interval, where the method asked for has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<Interval>,
+    /// The number of items, where several stories are of one item. Then p-value and interval come
+    /// from resampling whole items instead of stories.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub items: Option<usize>,
+}
+
+impl Estimate {
+    /// A coefficient of observations that do not belong together.
+    pub(crate) fn new(value: f64, p_value: Option<f64>) -> Self {
+        Self { value, p_value, adjusted: None, interval: None, items: None }
+    }
 }
 
 /// A p-value after two corrections for the number of tests of the same level and coefficient.

@@ -26,10 +26,14 @@ pub struct RaterAgreement {
     pub raters_known: Raters,
     /// The number of raters per story.
     pub raters: usize,
-    /// The number of stories that all of them rated; everything here rests on these.
+    /// The number of stories that all of them rated. Everything but Krippendorff's alpha rests on
+    /// these.
     pub n: usize,
-    /// The number of stories that lack a rating and are left out.
+    /// The number of stories that lack a rating, which only alpha can use.
     pub left_out: usize,
+    /// The number of stories with at least two ratings, on which alpha rests.
+    #[serde(default)]
+    pub alpha_stories: usize,
     /// The six intraclass correlations, or the reason why there are none.
     #[serde(with = "written")]
     pub icc: Outcome<Vec<IccEstimate>>,

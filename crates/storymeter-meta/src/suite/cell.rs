@@ -98,7 +98,10 @@ impl Shifted {
     }
 
     fn value(&self) -> Outcome<f64> {
-        self.0.and_then(|shift| finite_or(shift.value, Gap::NoSpread))
+        self.0.and_then(|shift| match shift.undefined {
+            Some(Undefined::NoVariation) => Err(Gap::Constant),
+            _ => finite_or(shift.value, Gap::NoSpread),
+        })
     }
 
     fn interval(&self) -> Outcome<Interval> {

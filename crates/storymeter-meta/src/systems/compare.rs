@@ -3,8 +3,8 @@
 use rayon::prelude::*;
 use storymeter_core::{Column, Direction, Progress, ScoreTable, Signature};
 use storymeter_stats::{
-    BootstrapMethod, BootstrapOptions, PowerTarget, compare_independent_scores, compare_scores,
-    mean, mean_interval, standard_deviation,
+    BootstrapMethod, BootstrapOptions, Interval, PowerTarget, compare_independent_scores,
+    compare_scores, mean, mean_interval, standard_deviation,
 };
 
 use super::sample::{Sample, Stories};
@@ -144,7 +144,7 @@ impl Contest<'_> {
         BootstrapOptions {
             resamples: self.method.resamples,
             confidence: self.method.confidence,
-            method: BootstrapMethod::Percentile,
+            method: BootstrapMethod::Auto,
             seed: self.method.seed,
         }
     }
@@ -173,7 +173,7 @@ impl Contest<'_> {
             let interval = match sample.values.len() {
                 0 => Err(Gap::Empty),
                 1 => Err(Gap::Fewer(2)),
-                _ => Ok(mean_interval(&sample.values, &options)?.interval),
+                _ => defined(mean_interval(&sample.values, &options)?.interval),
             };
             systems.push(RankedSystem {
                 name: sample.name.clone(),
@@ -256,7 +256,7 @@ impl Contest<'_> {
         let target = self.target(tests);
         Ok(Duel {
             difference,
-            interval: test.bootstrap.interval,
+            interval: defined(test.bootstrap.interval),
             p_value: raw(test.randomisation.p_value),
             exact: test.randomisation.exact,
             effect: effect(difference, first, second),
@@ -278,7 +278,7 @@ impl Contest<'_> {
         };
         Ok(Duel {
             difference,
-            interval: test.interval,
+            interval: defined(test.interval),
             p_value: raw(test.randomisation.p_value),
             exact: test.randomisation.exact,
             effect: effect(difference, first, second),
@@ -399,6 +399,11 @@ fn fewest(design: Design, level: f64) -> usize {
         }
     };
     (1..200).find(|&n| smallest(n) <= level).unwrap_or(200)
+}
+
+/// An interval, unless the values do not vary.
+fn defined(interval: Interval) -> Outcome<Interval> {
+    if interval.is_defined() { Ok(interval) } else { Err(Gap::Constant) }
 }
 
 /// A p-value that is not corrected yet.

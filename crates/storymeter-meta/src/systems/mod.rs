@@ -117,7 +117,8 @@ pub struct RankedSystem {
     /// The standard deviation over the stories.
     #[serde(with = "written")]
     pub sd: Outcome<f64>,
-    /// The percentile bootstrap interval of the mean.
+    /// The interval of the mean: of the percentile bootstrap, or of Student's t for few stories
+    /// ([`LARGE_SAMPLE`](storymeter_stats::LARGE_SAMPLE)). Stories that are all equal have none.
     #[serde(with = "written")]
     pub interval: Outcome<Interval>,
     /// The number of systems that it is significantly better than.
@@ -193,8 +194,9 @@ impl Design {
 pub struct Duel {
     /// The mean of the first system less the mean of the second, on the stories that were compared.
     pub difference: f64,
-    /// The percentile bootstrap interval of the difference.
-    pub interval: Interval,
+    /// The interval of the difference, found as that of a mean ([`RankedSystem::interval`]).
+    #[serde(with = "written")]
+    pub interval: Outcome<Interval>,
     /// The two-sided p-value of a randomisation test, raw and corrected.
     pub p_value: PValue,
     /// Whether all exchanges were tried, so that the raw p-value is exact.

@@ -1,15 +1,13 @@
 //! What a user may add to a table: error types that raters named, and scores of the same metrics
 //! trained elsewhere.
 
-use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use serde::Deserialize;
-use storymeter_core::terminal::excerpt;
-use storymeter_core::{Error as CoreError, Key, Place, Role, ScoreTable, file};
+use storymeter_core::{Error as CoreError, Key, Place, Role, Row, ScoreTable, file};
 use storymeter_stats::Coefficient;
 
-use crate::analysis::{ErrorTypes, agreement_of, associate};
+use crate::analysis::{ErrorTypes, agreement_of, associate, with_item_p_value};
 use crate::error::{Error, Result};
 use crate::grid::{Grid, check_numbers, file_of};
 use crate::level::Level;
@@ -25,47 +23,61 @@ const MOST_TYPES: usize = 1000;
 #[derive(Deserialize)]
 struct Line {
     id: serde_json::Value,
+    #[serde(default)]
+    system: Option<String>,
     errors: Vec<Option<String>>,
 }
 
-/// Where each story of a grid stands.
-fn positions(grid: &Grid) -> HashMap<&str, usize> {
-    grid.cells().iter().map(|(id, cell)| (id.as_str(), *cell)).collect()
+/// A table of scores and its stories' places in a grid, to join other rows to by system and id.
+#[derive(Clone, Copy)]
+pub(super) struct Scored<'a> {
+    pub table: &'a ScoreTable,
+    /// The arrangement of the same table.
+    pub grid: &'a Grid,
 }
 
-/// Error types from JSONL, `{"id", "errors": [type or null, one per rater]}`: UNION's Tables 2 and
-/// 7 on a user's own stories.
+impl Scored<'_> {
+    /// By row of another table: the cell of the same story.
+    fn cells_of(&self, other: &ScoreTable) -> Result<Vec<Option<usize>>> {
+        let cell = |row: usize| self.grid.cells()[row].1;
+        Ok(self.table.matches(other)?.into_iter().map(|row| row.map(cell)).collect())
+    }
+}
+
+/// Error types from JSONL, `{"id", "system", "errors": [type or null, one per rater]}`: UNION's
+/// Tables 2 and 7 on a user's own stories. The system may be absent where ids are unique.
 pub(super) fn error_types(
     path: &Path,
-    grid: &Grid,
+    scored: Scored<'_>,
     warnings: &mut Vec<Warning>,
 ) -> Result<Vec<Finding>> {
+    let grid = scored.grid;
     let text = file::read_text(path, MOST_BYTES)?;
-    let cells = positions(grid);
-    let (mut names, mut named, mut stories): (Vec<String>, Vec<_>, Vec<usize>) = Default::default();
-    let (mut strangers, mut seen) = (0, HashSet::new());
+    let (mut rows, mut errors) = (Vec::new(), Vec::new());
     let lines = text.trim_start_matches('\u{feff}').lines();
     for (number, line) in lines.enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let place = Place::file(path).at_line(number as u64 + 1);
         let line: Line = serde_json::from_str(line)
             .map_err(|e| CoreError::invalid(place.clone(), e.to_string()))?;
         let id = line.id.as_str().map_or_else(|| line.id.to_string(), str::to_owned);
-        let Some(&cell) = cells.get(id.as_str()) else {
+        rows.push(Row { id, system: line.system, line: place.line, ..Row::default() });
+        errors.push(line.errors);
+    }
+    let cells = scored.cells_of(&ScoreTable::new(rows).read_from(path))?;
+    let (mut names, mut named, mut stories): (Vec<String>, Vec<_>, Vec<usize>) = Default::default();
+    let mut strangers = 0;
+    for (cell, errors) in cells.into_iter().zip(errors) {
+        let Some(cell) = cell else {
             strangers += 1;
             continue;
         };
-        if !seen.insert(cell) {
-            return Err(
-                CoreError::invalid(place, format!("duplicate id {}", excerpt(&id, 80))).into()
-            );
-        }
         let mut position = |name: String| {
             names.iter().position(|known| *known == name).unwrap_or_else(|| {
                 names.push(name);
                 names.len() - 1
             })
         };
-        named.push(line.errors.into_iter().map(|name| name.map(&mut position)).collect());
+        named.push(errors.into_iter().map(|name| name.map(&mut position)).collect());
         stories.push(cell);
     }
     if stories.is_empty() {
@@ -97,11 +109,12 @@ pub(super) fn error_types(
 
 /// UNION's Table 6 on a user's own stories: scores of metrics that were trained on other data,
 /// beside those of the table.
-pub(super) fn drift(drifted: &ScoreTable, grid: &Grid) -> Result<Drift> {
+pub(super) fn drift(drifted: &ScoreTable, scored: Scored<'_>) -> Result<Drift> {
+    let grid = scored.grid;
     check_numbers(drifted)?;
-    let cells = positions(grid);
-    let row_cell = |row: usize| cells.get(drifted.rows()[row].id.as_str()).copied();
-    let joined = (0..drifted.rows().len()).filter(|&row| row_cell(row).is_some()).count();
+    let cells = scored.cells_of(drifted)?;
+    let items = grid.item_of_cells();
+    let joined = cells.iter().flatten().count();
     if joined == 0 {
         let file = file_of(drifted).unwrap_or_else(|| "the other scores".into());
         return Err(Error::NothingShared { file, other: "the table of scores".into() });
@@ -114,9 +127,9 @@ pub(super) fn drift(drifted: &ScoreTable, grid: &Grid) -> Result<Drift> {
     for column in drifted.of_role(Role::Metric) {
         let metric = &drifted.columns()[column].key;
         let mut scores = vec![f64::NAN; size];
-        for (row, value) in drifted.values(column).iter().enumerate() {
-            if let (Some(cell), Ok(value)) = (row_cell(row), value) {
-                scores[cell] = *value;
+        for (cell, value) in cells.iter().zip(drifted.values(column)) {
+            if let (Some(cell), Ok(value)) = (cell, value) {
+                scores[*cell] = *value;
             }
         }
         for criterion in grid.of_role(Role::Human) {
@@ -125,9 +138,9 @@ pub(super) fn drift(drifted: &ScoreTable, grid: &Grid) -> Result<Drift> {
             rows.push(DriftRow {
                 metric: metric.clone(),
                 criterion: name.clone(),
-                drifted: three(metric, name, &scores, human)?,
+                drifted: three((metric, &scores), (name, human), items)?,
                 home: match home(metric) {
-                    Some(home) => Ok(three(metric, name, grid.values(home), human)?),
+                    Some(home) => Ok(three((metric, grid.values(home)), (name, human), items)?),
                     None => Err(Gap::NoSuchMetric),
                 },
             });
@@ -144,15 +157,16 @@ pub(super) fn drift(drifted: &ScoreTable, grid: &Grid) -> Result<Drift> {
     })
 }
 
-/// All three coefficients of a metric with a criterion over all stories.
+/// All three coefficients of a metric with a criterion over all stories. The p-values allow for the
+/// items of the stories, where these are given.
 pub(crate) fn three(
-    metric: &Key,
-    criterion: &Key,
-    scores: &[f64],
-    human: &[f64],
+    (metric, scores): (&Key, &[f64]),
+    (criterion, human): (&Key, &[f64]),
+    items: &[usize],
 ) -> Result<Vec<Agreement>> {
     let one = |coefficient: Coefficient| {
         let found = associate(coefficient, scores, human)?;
+        let found = with_item_p_value(found, coefficient, (scores, human), items)?;
         Ok(agreement_of(found, metric, criterion, Level::Pooled, coefficient))
     };
     Coefficient::ALL.into_iter().map(one).collect()

@@ -28,8 +28,9 @@ pub struct Options {
     pub directions: Vec<(String, Direction)>,
     /// The scale of the ratings; the range of the ratings where it is not given.
     pub scale: Option<Scale>,
-    /// A file of error types that raters named: `{"id", "errors": [type or null, one per rater]}`
-    /// per line.
+    /// A file of error types that raters named:
+    /// `{"id", "system", "errors": [type or null, one per rater]}` per line. The system may be
+    /// absent where no two systems have the same id.
     pub errors: Option<PathBuf>,
     /// Scores of metrics that were trained on other data.
     pub drift: Option<ScoreTable>,
@@ -91,11 +92,12 @@ fn analyse_table(table: &ScoreTable, options: &Options) -> Result<Study> {
     }
     findings.extend(compare(&analysis)?);
     findings.extend(biased(&analysis, scale)?);
+    let scored = extras::Scored { table, grid: &grid };
     if let Some(path) = &options.errors {
-        findings.extend(extras::error_types(path, &grid, &mut warnings)?);
+        findings.extend(extras::error_types(path, scored, &mut warnings)?);
     }
     if let Some(drifted) = &options.drift {
-        findings.push(Finding::Drift(extras::drift(drifted, &grid)?));
+        findings.push(Finding::Drift(extras::drift(drifted, scored)?));
     }
     let signature = signature(&analysis, &ratings);
     Ok(analysis.study(Kind::Table, signature, warnings, findings).with_backwards_warned())

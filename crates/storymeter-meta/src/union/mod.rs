@@ -194,7 +194,7 @@ fn table_5(
     for Scores { metric, values, .. } in &set.metrics {
         for coefficient in Coefficient::ALL {
             let found = associate(coefficient, values, &set.human)?;
-            let found = with_interval(found, coefficient, &set.human, values, settings)?;
+            let found = with_interval(found, coefficient, (&set.human, values), &[], settings)?;
             agreements.push(agreement_of(found, metric, criterion, Level::Pooled, coefficient));
         }
     }
@@ -259,9 +259,9 @@ fn table_6(
         rows.push(DriftRow {
             metric: metric.clone(),
             criterion: criterion.clone(),
-            drifted: three(metric, criterion, values, &set.human)?,
+            drifted: three((metric, values), (criterion, &set.human), &[])?,
             home: match set.metrics.iter().find(|home| home.metric == *metric) {
-                Some(home) => Ok(three(metric, criterion, &home.values, &set.human)?),
+                Some(home) => Ok(three((metric, &home.values), (criterion, &set.human), &[])?),
                 None => Err(Gap::NoSuchMetric),
             },
         });

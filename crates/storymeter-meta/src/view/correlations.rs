@@ -152,12 +152,18 @@ pub(super) fn list(study: &Study) -> Sheet {
     .columns(["low", "high"], 4)
     .note("n: items at story level, systems at system level, stories in the pool")
     .note("p-values are two-sided; a story-level mean of coefficients has none");
+    if let Some(note) = resampled(study.agreements()) {
+        sheet = sheet.note(note);
+    }
     for one in study.agreements() {
         let number = |part: &dyn Fn(&Estimate) -> Option<f64>, none: Gap| -> Cell {
             let value = one.value.and_then(|estimate| part(&estimate).ok_or(none));
             Cell::from(value)
         };
-        let no_p = Gap::MeanOfCoefficients;
+        let no_p = match one.level {
+            Level::Story => Gap::MeanOfCoefficients,
+            Level::System | Level::Pooled => Gap::NoCorrelation,
+        };
         let no_interval = Gap::NoInterval;
         sheet.push(vec![
             (&one.metric).into(),
@@ -175,6 +181,15 @@ pub(super) fn list(study: &Study) -> Sheet {
         ]);
     }
     sheet
+}
+
+/// That p-values and intervals are found by resampling items, where they are.
+pub(crate) fn resampled<'a>(agreements: impl IntoIterator<Item = &'a Agreement>) -> Option<String> {
+    let items = agreements.into_iter().filter_map(|one| one.value.ok()?.items).max()?;
+    Some(format!(
+        "several stories are of one item: p-values and intervals of correlations over stories \
+         resample whole items, of which there are {items}"
+    ))
 }
 
 /// What is correlated, in words: `story-level kendall correlations between criteria`.

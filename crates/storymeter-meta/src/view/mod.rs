@@ -21,6 +21,7 @@ pub mod typeset;
 mod union;
 
 pub(crate) use conclusion::short;
+pub(crate) use correlations::resampled;
 pub use conclusion::{Worded, conclusion, p_value, warnings};
 pub use names::{file_stem, unique_stems};
 pub use rankings::ballot_name;

@@ -39,8 +39,9 @@ pub(super) fn agreement(id: &str, found: &[RaterAgreement]) -> Vec<Sheet> {
     for one in found {
         if one.left_out > 0 {
             short = short.note(format!(
-                "{}: {} stories lack one of {} ratings and are left out",
-                one.criterion, one.left_out, one.raters
+                "{}: {} stories lack one of {} ratings and are left out, except from alpha, which \
+                 rests on the {} stories with two ratings",
+                one.criterion, one.left_out, one.raters, one.alpha_stories
             ));
         }
         let mut row = vec![Cell::from(&one.criterion), one.n.into(), one.raters.into()];

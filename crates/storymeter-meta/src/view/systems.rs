@@ -1,7 +1,7 @@
 //! Comparisons of systems as sheets.
 
 use storymeter_core::Direction;
-use storymeter_stats::Correction;
+use storymeter_stats::{Correction, LARGE_SAMPLE};
 
 use super::{Cell, Form, Sheet, Subject, file_stem};
 use crate::outcome::{Gap, Outcome};
@@ -183,9 +183,9 @@ fn ranking(found: &SystemComparison) -> Sheet {
         }
     }
     sheet = sheet.note(format!(
-        "low and high: {percent}% percentile bootstrap interval of the mean over stories ({} \
-         resamples); bold: the best mean; better than: the number of systems that it is \
-         significantly better than",
+        "low and high: {percent}% interval of the mean over stories (percentile bootstrap with {} \
+         resamples; Student's t for fewer than {LARGE_SAMPLE} stories); bold: the best mean; better \
+         than: the number of systems that it is significantly better than",
         found.method.resamples
     ));
     if grouped {
@@ -268,7 +268,7 @@ fn test_notes(found: &SystemComparison) -> Vec<String> {
         method.level()
     ));
     notes.push(format!(
-        "difference: first less second, with its {}% percentile bootstrap interval; d: the \
+        "difference: first less second, with its {}% interval (found as that of a mean); d: the \
          difference in pooled standard deviations; wins: items on which the first is better",
         percent(method.confidence)
     ));
@@ -325,8 +325,8 @@ fn difference(pair: &SystemPair) -> [Cell; 4] {
     match &pair.found {
         Ok(duel) => [
             duel.difference.into(),
-            duel.interval.low.into(),
-            duel.interval.high.into(),
+            duel.interval.map(|interval| interval.low).into(),
+            duel.interval.map(|interval| interval.high).into(),
             duel.effect.into(),
         ],
         Err(gap) => [(); 4].map(|()| Cell::missing(gap)),

@@ -163,7 +163,9 @@ fn an_absent_column_and_a_constant_one_are_named_with_the_reason() {
         }
     }
     let kinds: Vec<_> = study.warnings.iter().map(|w| (w.kind, w.subject.as_str())).collect();
-    assert_eq!(kinds, [(WarningKind::Empty, "gone"), (WarningKind::Constant, "flat")]);
+    let few = [(WarningKind::Few, "systems"), (WarningKind::Few, "items")];
+    assert_eq!(kinds[..2], few, "five systems and six items");
+    assert_eq!(kinds[2..], [(WarningKind::Empty, "gone"), (WarningKind::Constant, "flat")]);
     let gone = study.columns.iter().find(|column| column.key.as_str() == "gone").unwrap();
     assert_eq!((gone.counts.present, gone.counts.absent), (0, 30));
 }

@@ -11,5 +11,6 @@ mod openmeva;
 mod scipy_systems;
 mod settings;
 mod support;
+mod sureness;
 mod systems;
 mod union;

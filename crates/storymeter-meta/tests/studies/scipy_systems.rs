@@ -88,11 +88,10 @@ fn share_error(p: f64, first: usize, second: usize) -> f64 {
     4.0 * (variance / first as f64 + variance / second as f64).sqrt()
 }
 
-/// Four standard errors of a random 2.5% quantile of a bell-shaped distribution. Means of 48 whole
-/// numbers lie on a grid, on which a quantile may move by one step.
+/// Four standard errors of a random 2.5% quantile of a bell-shaped distribution. Intervals of
+/// Student's t, which have no standard error in the fixture, are equal.
 fn check_interval(found: Interval, low: f64, high: f64, standard_error: f64, what: &str) {
-    let step = if what.starts_with("ratings with ties") { 1.001 / 48.0 } else { 0.0 };
-    let slack = 0.12 * standard_error + step;
+    let slack = 0.12 * standard_error + 1e-9;
     assert!((found.low - low).abs() < slack, "{what}: low {} and {low}", found.low);
     assert!((found.high - high).abs() < slack, "{what}: high {} and {high}", found.high);
 }
@@ -122,7 +121,7 @@ fn rankings_intervals_and_tests_are_those_of_scipy() {
             assert_eq!(duel.items.map(|items| items.wins), expected.wins, "{what}");
             assert_eq!(duel.items.map(|items| items.losses), expected.losses, "{what}");
             let (low, high) = (expected.low, expected.high);
-            check_interval(duel.interval, low, high, expected.standard_error, &what);
+            check_interval(duel.interval.unwrap(), low, high, expected.standard_error, &what);
             // Where all permutations are tried on both sides, p is the same number.
             let error = match duel.exact {
                 true => 1e-12,

@@ -244,7 +244,7 @@ impl Group {
                 columns.push(ColumnSummary { score, interval });
             }
         }
-        Summary { system, stories: self.stories as usize, columns }
+        Summary { system, stories: self.stories as usize, items: None, columns }
     }
 
     /// The scores of the columns of one metric.

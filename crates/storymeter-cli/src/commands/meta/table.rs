@@ -28,7 +28,8 @@ pub struct TableArgs {
     stories: Option<PathBuf>,
     /// Error types named by raters: which errors a metric sees
     ///
-    /// Every line is {"id", "errors": [TYPE or null, one per rater]}.
+    /// Every line is {"id", "system", "errors": [TYPE or null, one per rater]}. The system may be
+    /// absent where no two systems have the same id.
     #[arg(long, value_name = "FILE")]
     errors: Option<PathBuf>,
     /// Scores of the same stories by metrics trained on other data, as `score` writes them
