@@ -10,8 +10,8 @@ use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqA
 use super::{Lines, MAX_COLUMNS};
 use crate::read::fields::{Common, Given, Name, Progress};
 use crate::read::lines::{Line, LineReader, is_blank};
-use crate::read::raw::utf8;
 use crate::read::shown::{cut, quoted};
+use crate::read::utf8::utf8;
 use crate::{Absence, Error, Place, Result, Row};
 
 pub(super) fn read(mut lines: LineReader, path: &Path) -> Result<Lines> {
