@@ -18,7 +18,7 @@ use std::time::Instant;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use storymeter_core::MetricError;
 use storymeter_core::read::{ReadOptions, Record, open};
-use storymeter_metrics::{MetricSet, catalogue, in_order};
+use storymeter_metrics::{Limit, MetricSet, catalogue, in_order};
 
 const ROUNDS: usize = 9;
 /// As in `storymeter score`.
@@ -40,7 +40,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         // One thread does as much work as several together.
         let round = || {
             let pieces = vec![(); 8 * threads];
-            in_order(pieces, 2 * threads, |()| work(), |()| Ok(()))
+            in_order(pieces, Limit::of_items(2 * threads), |()| work(), |()| Ok(()))
         };
         report(&format!("the machine: {name}"), &pools, threads, round)?;
     }
@@ -54,10 +54,20 @@ fn score(id: &str, records: &[Record]) -> Result<(), MetricError> {
     let mut scorer = MetricSet::new(&[id], &catalogue(), Default::default())?;
     if scorer.needs_survey() {
         let survey = scorer.survey();
-        in_order(records.chunks(BATCH), AHEAD, |batch| survey.batch(batch), |counted| counted)?;
+        in_order(
+            records.chunks(BATCH),
+            Limit::of_items(AHEAD),
+            |batch| survey.batch(batch),
+            |counted| counted,
+        )?;
         scorer = scorer.surveyed(survey)?;
     }
-    in_order(records.chunks(BATCH), AHEAD, |batch| scorer.batch(batch), |rows| rows.map(drop))
+    in_order(
+        records.chunks(BATCH),
+        Limit::of_items(AHEAD),
+        |batch| scorer.batch(batch),
+        |rows| rows.map(drop),
+    )
 }
 
 fn report(

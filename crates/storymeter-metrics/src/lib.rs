@@ -25,7 +25,7 @@ pub mod tokenize;
 
 use storymeter_core::{Catalogue, Entry};
 
-pub use in_order::in_order;
+pub use in_order::{Limit, in_order};
 pub use metric_set::{Batch, CorpusSurvey, MetricSet, Part, mean};
 pub use pace::Pace;
 

@@ -258,6 +258,8 @@ impl DonorSampler {
         }
         let mut sentences = sentences_of(story);
         sentences.retain(|sentence| sentence.end <= LONGEST_STORY && !sentence.is_empty());
+        // A long story has many sentences, and their room is not kept.
+        sentences.shrink_to_fit();
         let Some(last) = sentences.last() else { return };
         let donor = Donor { text: story.text[..last.end].to_owned(), sentences };
         if self.kept.len() == self.capacity {

@@ -35,6 +35,9 @@ use crate::{Error, Result};
 /// and large enough that sharing the work costs nothing.
 const RECORDS_PER_WORKER: usize = 64;
 
+/// The longest record in bytes whose story is damaged. Each sample is a copy of it, with its edits.
+pub(crate) const LONGEST: usize = 4 << 20;
+
 /// How many records in memory are damaged before whoever watches hears of it.
 const RECORDS_PER_BATCH: usize = 1024;
 
@@ -263,8 +266,8 @@ impl Damage {
     /// never on the number of threads.
     ///
     /// # Errors
-    /// Where the input is bad, a story has only its leading context and bad records are not
-    /// skipped, `take` fails, or the work was cancelled ([`MetricError::Interrupted`]).
+    /// Where the input is bad, a record has more than 4 MiB or only its leading context and bad
+    /// records are not skipped, `take` fails, or the work was cancelled ([`MetricError::Interrupted`]).
     pub fn over<R: Send, E: From<Error>>(
         &self,
         donors: &Donors,
@@ -282,7 +285,7 @@ impl Damage {
         progress.begin("damaging stories");
         let mut intake = inputs.intake();
         let mut account = Account::default();
-        for batch in inputs.batches(progress)? {
+        for batch in inputs.batches_up_to(LONGEST, progress)? {
             let batch = batch.map_err(Error::from)?;
             let size = batch.len();
             let records = input::parse(batch, &mut intake)?;

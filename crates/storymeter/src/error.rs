@@ -68,6 +68,17 @@ pub enum Error {
         /// How many stories there are.
         stories: usize,
     },
+    /// The stories that must all be held in memory have too much text.
+    #[error(
+        "{place}: with this story, the stories have more than {} MiB of text, which is the most \
+         that is held in memory; take a part of them", .most >> 20
+    )]
+    TooMuchText {
+        /// Where the first story stands that is too much.
+        place: storymeter_core::Place,
+        /// The most bytes of text.
+        most: usize,
+    },
     /// Settings of the damage, or edits, that cannot be used.
     #[error(transparent)]
     Damage(#[from] storymeter_perturb::Error),

@@ -1,21 +1,30 @@
 //! Stories from files, read ahead on a thread of their own, with references from other files.
 
+use std::any::Any;
+use std::collections::VecDeque;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
-use std::thread;
+use std::thread::{self, JoinHandle};
 
 use rayon::prelude::*;
 use storymeter_core::file::Temporary;
 use storymeter_core::read::{
-    Format, Intake, Parsed, RawRecord, RawRecords, ReadOptions, Record, Rows, put_aside,
+    Format, Intake, Parsed, RawRecord, RawRecords, ReadOptions, Record, Rows, Unchanged, put_aside,
 };
 use storymeter_core::{Place, Progress, Story};
 
 use crate::{Error, Result};
 
-/// How many records travel together from the reader to the workers.
+/// How many records travel together from the reader to the workers, if they are not long.
 const BATCH: usize = 1024;
+
+/// How many bytes they may have together. A longer record travels alone.
+const BATCH_BYTES: usize = 8 << 20;
+
+/// The most bytes of text in stories that are all held in memory.
+const MOST_HELD: usize = 2 << 30;
 
 /// Files of stories, and how they are read.
 ///
@@ -98,7 +107,8 @@ impl Inputs {
     /// ```
     ///
     /// # Errors
-    /// Where such an input cannot be read or put aside, or does not end.
+    /// Where such an input cannot be read or put aside, or does not end. Files must stay as they
+    /// are until they were read for the last time: otherwise reading ends with an error.
     pub fn repeatable(mut self) -> Result<Self> {
         self.copies = Copies::make(&self.files, &self.options)?;
         self.options.copies = self.copies.names();
@@ -121,17 +131,39 @@ impl Inputs {
     /// afterwards what was read. The stage of `progress` that is under way hears of each.
     ///
     /// # Errors
-    /// Where the input cannot be read, or a record is bad and bad records are not skipped.
+    /// Where the input cannot be read, a record is bad and bad records are not skipped, or the
+    /// stories have more than 2 GiB of text.
     pub fn stories(self, intake: &mut Intake, progress: &Progress) -> Result<Vec<Story>> {
         let mut stories = Vec::new();
+        self.add_to(&mut stories, intake, progress)?;
+        Ok(stories)
+    }
+
+    /// The same, after stories of other inputs, which count for the limit as well.
+    ///
+    /// # Errors
+    /// As [`Inputs::stories`].
+    pub fn add_to(
+        self,
+        stories: &mut Vec<Story>,
+        intake: &mut Intake,
+        progress: &Progress,
+    ) -> Result<()> {
+        let mut held: usize = stories.iter().map(bytes).sum();
         for batch in self.batches(progress)? {
             let batch = batch?;
             let size = batch.len() as u64;
             let records = parse(batch, intake)?;
             progress.advance(size);
-            stories.extend(records.into_iter().map(|record| record.story));
+            for Record { story, place, .. } in records {
+                held = held.saturating_add(bytes(&story));
+                if held > MOST_HELD {
+                    return Err(Error::TooMuchText { place, most: MOST_HELD });
+                }
+                stories.push(story);
+            }
         }
-        Ok(stories)
+        Ok(())
     }
 
     /// Whether bad records are skipped.
@@ -146,28 +178,52 @@ impl Inputs {
     /// # Errors
     /// Where a file cannot be opened.
     pub fn batches(&self, progress: &Progress) -> Result<Batches> {
+        self.batches_with(&self.options, progress)
+    }
+
+    /// The same, where a record of more than `max` bytes is bad: whoever asks for this makes
+    /// several versions of each story.
+    pub(crate) fn batches_up_to(&self, max: usize, progress: &Progress) -> Result<Batches> {
+        let max_line = self.options.max_line.min(max);
+        self.batches_with(&ReadOptions { max_line, ..self.options.clone() }, progress)
+    }
+
+    fn batches_with(&self, options: &ReadOptions, progress: &Progress) -> Result<Batches> {
         if let Some(rows) = &self.rows {
             let name = Path::new("stories");
-            return Batches::start(
-                RawRecords::from_rows(name, rows, &self.options),
-                name,
-                progress,
-            );
+            let records = RawRecords::from_rows(name, rows, options);
+            return Batches::start(records, Unchanged::default(), name, progress);
         }
         if self.texts.is_empty() {
-            return Batches::open(&self.files, &self.options, progress);
+            return Batches::open(&self.files, &self.copies, options, progress);
         }
-        let records = RawRecords::from_texts(self.texts.clone(), &self.options);
-        Batches::start(records, Path::new("text"), progress)
+        let records = RawRecords::from_texts(self.texts.clone(), options);
+        Batches::start(records, Unchanged::default(), Path::new("text"), progress)
     }
 }
 
-/// Copies of inputs that can be read only once. They are removed when dropped.
+/// The bytes of the texts of some stories.
+pub(crate) fn bytes_of(records: &[Record]) -> usize {
+    records.iter().map(|record| bytes(&record.story)).sum()
+}
+
+/// The bytes of the texts of a story.
+fn bytes(story: &Story) -> usize {
+    let references: usize = story.references.iter().map(String::len).sum();
+    story.text.len() + story.prompt.as_ref().map_or(0, String::len) + references
+}
+
+/// What inputs need that are read several times.
 #[derive(Default)]
-pub(crate) struct Copies(Vec<(PathBuf, Temporary)>);
+pub(crate) struct Copies {
+    /// Copies of inputs that can be read only once. They are removed when dropped.
+    files: Vec<(PathBuf, Temporary)>,
+    /// What the others were like before they were read.
+    unchanged: Unchanged,
+}
 
 impl Copies {
-    /// Puts aside what cannot be read again.
+    /// Puts aside what cannot be read again, and looks at what can.
     fn make(files: &[PathBuf], options: &ReadOptions) -> Result<Self> {
         let mut copies: Vec<(PathBuf, Temporary)> = Vec::new();
         for file in files {
@@ -175,53 +231,99 @@ impl Copies {
                 copies.extend(put_aside(file, options)?.map(|copy| (file.clone(), copy)));
             }
         }
-        Ok(Self(copies))
+        Ok(Self { files: copies, unchanged: Unchanged::new(files, options.format)? })
     }
 
     /// What [`ReadOptions::copies`] expects.
     fn names(&self) -> Vec<(PathBuf, PathBuf)> {
-        self.0.iter().map(|(named, copy)| (named.clone(), copy.path().to_owned())).collect()
+        self.files.iter().map(|(named, copy)| (named.clone(), copy.path().to_owned())).collect()
     }
 }
 
-/// Batches of records in input order, all of the same size except the last. The first error is the
-/// last item.
-pub struct Batches(Receiver<storymeter_core::Result<Vec<RawRecord>>>);
+/// Batches of records in input order, which hold a limited number of records and of bytes. The
+/// first error is the last item; a reader that panicked is an error too.
+pub struct Batches {
+    records: Receiver<storymeter_core::Result<Vec<RawRecord>>>,
+    /// The thread that reads, until it has ended, and the input that an error about it names.
+    reader: Option<JoinHandle<()>>,
+    first: PathBuf,
+}
 
 impl Batches {
-    fn open(files: &[PathBuf], options: &ReadOptions, progress: &Progress) -> Result<Self> {
+    fn open(
+        files: &[PathBuf],
+        copies: &Copies,
+        options: &ReadOptions,
+        progress: &Progress,
+    ) -> Result<Self> {
         let first = files.first().cloned().unwrap_or_default();
-        Self::start(RawRecords::open(files, options)?, &first, progress)
+        let unchanged = copies.unchanged.clone();
+        Self::start(RawRecords::open(files, options)?, unchanged, &first, progress)
     }
 
     /// Reads on a thread of its own. An error about that thread names `first`.
-    fn start(mut records: RawRecords, first: &Path, progress: &Progress) -> Result<Self> {
+    fn start(
+        mut records: RawRecords,
+        unchanged: Unchanged,
+        first: &Path,
+        progress: &Progress,
+    ) -> Result<Self> {
         let progress = progress.clone();
         let (sender, receiver) = sync_channel(2);
-        let reader = thread::Builder::new().spawn(move || {
+        let read = move || {
             loop {
-                let batch: storymeter_core::Result<Vec<RawRecord>> =
-                    records.by_ref().take(BATCH).collect();
+                let batch = next_batch(&mut records);
                 records.expected().iter().for_each(|&expected| progress.expect(expected));
-                let last = !matches!(&batch, Ok(batch) if batch.len() == BATCH);
-                let empty = matches!(&batch, Ok(batch) if batch.is_empty());
+                if matches!(&batch, Ok(batch) if batch.is_empty()) {
+                    break;
+                }
+                let is_last = batch.is_err();
                 // Nobody listens any more when the taker met an error.
-                if (!empty && sender.send(batch).is_err()) || last {
+                if sender.send(batch).is_err() || is_last {
                     return;
                 }
             }
-        });
-        reader.map_err(|e| storymeter_core::Error::io(Place::file(first), e))?;
-        Ok(Self(receiver))
+            if let Err(error) = unchanged.check() {
+                drop(sender.send(Err(error)));
+            }
+        };
+        let reader = thread::Builder::new().spawn(read);
+        let reader = reader.map_err(|e| storymeter_core::Error::io(Place::file(first), e))?;
+        Ok(Self { records: receiver, reader: Some(reader), first: first.to_owned() })
     }
+}
+
+/// The records of the next batch; none at the end.
+fn next_batch(records: &mut RawRecords) -> storymeter_core::Result<Vec<RawRecord>> {
+    let (mut batch, mut size) = (Vec::new(), 0);
+    while batch.len() < BATCH
+        && size < BATCH_BYTES
+        && let Some(record) = records.next().transpose()?
+    {
+        size += record.size();
+        batch.push(record);
+    }
+    Ok(batch)
 }
 
 impl Iterator for Batches {
     type Item = storymeter_core::Result<Vec<RawRecord>>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.0.recv().ok()
+        if let Ok(batch) = self.records.recv() {
+            return Some(batch);
+        }
+        // The thread has ended, after the last record or because it panicked.
+        let panic = self.reader.take()?.join().err()?;
+        let problem = format!("the thread that reads has failed: {}", said(&*panic));
+        Some(Err(storymeter_core::Error::io(Place::file(&self.first), io::Error::other(problem))))
     }
+}
+
+/// What a panic said.
+fn said(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message")
 }
 
 /// Files of references, one reference per story and in the same order.
@@ -247,58 +349,80 @@ impl ReferenceFiles {
 
 /// Reads files of references in step with the stories.
 pub(crate) struct References {
-    files: Vec<(PathBuf, Batches)>,
+    files: Vec<ReferenceFile>,
     stories: usize,
-    /// By file: references of the last batch that no story is for.
-    left: Vec<usize>,
+}
+
+/// A file of references that is being read.
+struct ReferenceFile {
+    path: PathBuf,
+    batches: Batches,
+    /// References that were read and belong to later stories.
+    ready: VecDeque<RawRecord>,
 }
 
 /// The references of a batch of stories: one list per file, one reference per story, not parsed
 /// yet.
 pub(crate) struct Given(Vec<Vec<RawRecord>>);
 
+/// Some stories, and their references.
+pub(crate) type Cut = (Vec<RawRecord>, Given);
+
+impl ReferenceFile {
+    fn next(&mut self) -> Result<Option<RawRecord>> {
+        if self.ready.is_empty() {
+            self.ready.extend(self.batches.next().transpose()?.into_iter().flatten());
+        }
+        Ok(self.ready.pop_front())
+    }
+}
+
 impl References {
     pub(crate) fn open(references: &ReferenceFiles, copies: &Copies) -> Result<Self> {
         let options = ReadOptions { copies: copies.names(), ..references.options() };
-        let open = |file: &PathBuf| {
-            let file_alone = std::slice::from_ref(file);
+        let open = |path: &PathBuf| {
             let unseen = Progress::unwatched();
-            Ok((file.clone(), Batches::open(file_alone, &options, &unseen)?))
+            let batches = Batches::open(std::slice::from_ref(path), copies, &options, &unseen)?;
+            Ok(ReferenceFile { path: path.clone(), batches, ready: VecDeque::new() })
         };
-        let files: Vec<_> = references.files.iter().map(open).collect::<Result<_>>()?;
-        Ok(Self { left: vec![0; files.len()], files, stories: 0 })
+        let files = references.files.iter().map(open).collect::<Result<_>>()?;
+        Ok(Self { files, stories: 0 })
     }
 
-    /// The references of the next batch of stories.
-    pub(crate) fn next(&mut self, batch: &[RawRecord]) -> Result<Given> {
-        let mut columns = Vec::with_capacity(self.files.len());
-        for ((file, batches), left) in self.files.iter_mut().zip(&mut self.left) {
-            // Batches of stories and of references have the same size, so both end in the same
-            // batch or never.
-            let mut column = batches.next().transpose()?.unwrap_or_default();
-            if let Some(story) = batch.get(column.len()) {
-                return Err(Error::NoReference {
-                    place: story.place(),
-                    file: file.display().to_string(),
-                    references: self.stories + column.len(),
-                });
+    /// Takes stories from the front, as many as make a batch with their references.
+    pub(crate) fn next(&mut self, stories: &mut VecDeque<RawRecord>) -> Result<Cut> {
+        let mut given: Vec<Vec<RawRecord>> = self.files.iter().map(|_| Vec::new()).collect();
+        let (mut batch, mut size) = (Vec::new(), 0);
+        while size < BATCH_BYTES
+            && let Some(story) = stories.pop_front()
+        {
+            for (file, column) in self.files.iter_mut().zip(&mut given) {
+                let Some(reference) = file.next()? else {
+                    return Err(Error::NoReference {
+                        place: story.place(),
+                        file: file.path.display().to_string(),
+                        references: self.stories,
+                    });
+                };
+                size += reference.size();
+                column.push(reference);
             }
-            *left = column.split_off(batch.len()).len();
-            columns.push(column);
+            size += story.size();
+            self.stories += 1;
+            batch.push(story);
         }
-        self.stories += batch.len();
-        Ok(Given(columns))
+        Ok((batch, Given(given)))
     }
 
     /// Checks that no reference is left over.
     pub(crate) fn finish(self) -> Result<()> {
-        for ((file, batches), left) in self.files.into_iter().zip(self.left) {
+        for ReferenceFile { path, batches, ready } in self.files {
             let lengths = batches.map(|batch| batch.map(|batch| batch.len()));
-            let more = lengths.sum::<storymeter_core::Result<usize>>()?;
-            if left + more > 0 {
+            let left = ready.len() + lengths.sum::<storymeter_core::Result<usize>>()?;
+            if left > 0 {
                 return Err(Error::TooManyReferences {
-                    file: file.display().to_string(),
-                    references: self.stories + left + more,
+                    file: path.display().to_string(),
+                    references: self.stories + left,
                     stories: self.stories,
                 });
             }

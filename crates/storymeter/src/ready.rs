@@ -1,5 +1,6 @@
 //! Stories in, a score table out.
 
+use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,9 +11,9 @@ use storymeter_core::{
     Catalogue, Depth, Device, MetricError, Place, Progress, Rationale, Resources, Row, ScoreTable,
     Story, Value,
 };
-use storymeter_metrics::{Batch, MetricSet, Pace, in_order};
+use storymeter_metrics::{Batch, Limit, MetricSet, Pace, in_order};
 
-use crate::input::{Copies, Inputs, ReferenceFiles, References, parse_with};
+use crate::input::{Copies, Inputs, ReferenceFiles, References, bytes_of, parse_with};
 use crate::ledger::Ledger;
 use crate::run::{Run, Tally, learned};
 use crate::unlike::Unlike;
@@ -23,6 +24,10 @@ const BATCH: usize = 1024;
 
 /// How many batches may be under way at once.
 const AHEAD: usize = 4;
+
+/// How many bytes of text they may have together. A longer text is scored alone, because what a
+/// metric makes of a text takes many times its size.
+const AHEAD_BYTES: usize = 32 << 20;
 
 /// How many batches may be under way at once if a GPU scores them. With one, an H200 was busy for
 /// two thirds of the time; with two, all the time; with more, waiting threads were in the way.
@@ -432,10 +437,21 @@ fn each_batch<R: Send, E: From<Error> + Send>(
     let mut intake = inputs.intake();
     // Records are parsed when they are taken, and not by the workers, because ids are compared in
     // the order of the input.
-    let batches = inputs.batches(progress)?.map(|batch| -> Result<Vec<Record>> {
-        let batch = batch?;
-        let given = references.next(&batch)?;
-        parse_with(batch, given, &mut intake)
+    let mut batches = inputs.batches(progress)?;
+    let mut waiting = VecDeque::new();
+    let mut next = || -> Result<Option<Vec<Record>>> {
+        if waiting.is_empty() {
+            let Some(batch) = batches.next().transpose()? else { return Ok(None) };
+            waiting.extend(batch);
+        }
+        let (batch, given) = references.next(&mut waiting)?;
+        parse_with(batch, given, &mut intake).map(Some)
+    };
+    let mut failed = false;
+    let batches = std::iter::from_fn(|| {
+        let next = if failed { None } else { next().transpose() };
+        failed = matches!(next, Some(Err(_)));
+        next
     });
     let work = |records: Result<Vec<Record>>| -> Result<R, E> {
         let records = records?;
@@ -444,7 +460,9 @@ fn each_batch<R: Send, E: From<Error> + Send>(
         }
         work(&records)
     };
-    in_order(batches, ahead, work, |done: Result<_, E>| take(done?))?;
+    let weight = |records: &Result<Vec<Record>>| records.as_ref().map_or(0, |it| bytes_of(it));
+    let limit = Limit { items: ahead, weight: &weight, most: AHEAD_BYTES };
+    in_order(batches, limit, work, |done: Result<_, E>| take(done?))?;
     references.finish()?;
     progress.end();
     Ok(intake)

@@ -1,4 +1,5 @@
-//! Inputs that can be read only once are put aside where they are read twice.
+//! How inputs are read: those that can be read only once are put aside where they are read twice,
+//! files must stay as they are, and nothing is lost.
 #![cfg(unix)]
 #![allow(missing_docs)]
 
@@ -6,11 +7,12 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
 use std::thread;
 
 use storymeter::core::Progress;
 use storymeter::core::Value;
-use storymeter::core::read::ReadOptions;
+use storymeter::core::read::{ReadOptions, Rows};
 use storymeter::input::{Inputs, ReferenceFiles};
 use storymeter::{Error, Scorer};
 
@@ -94,6 +96,111 @@ fn a_copy_can_be_read_again_and_goes_away_and_errors_name_the_pipe() {
     fs::write(&file, STORIES).unwrap();
     let inputs = Inputs::new(vec![file.clone()], ReadOptions::default()).repeatable().unwrap();
     assert_eq!(inputs.file_of(&file), file, "a file needs no copy");
+}
+
+#[test]
+fn a_file_that_changes_between_two_passes_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let (stories, other) = (folder.path().join("stories.jsonl"), folder.path().join("other"));
+    let replaced = || {
+        // Of the same length, and as old as the first one.
+        fs::write(&other, STORIES.replace("lamp", "fire")).unwrap();
+        let there = fs::metadata(&stories).unwrap();
+        File::open(&other).unwrap().set_modified(there.modified().unwrap()).unwrap();
+        fs::rename(&other, &stories).unwrap();
+    };
+    let changes: [&dyn Fn(); 3] = [
+        &replaced,
+        &|| File::options().append(true).open(&stories).unwrap().write_all(b"\n").unwrap(),
+        &|| fs::write(&stories, STORIES.replace("lamp", "fire")).unwrap(),
+    ];
+    for change in changes {
+        fs::write(&stories, STORIES).unwrap();
+        let inputs = Inputs::new(vec![stories.clone()], ReadOptions::default());
+        let inputs = inputs.repeatable().unwrap();
+        let unseen = Progress::unwatched();
+        assert!(inputs.batches(&unseen).unwrap().all(|batch| batch.is_ok()));
+        thread::sleep(std::time::Duration::from_millis(20));
+        change();
+        let last = inputs.batches(&unseen).unwrap().last().unwrap();
+        let error = last.unwrap_err().to_string();
+        let expected = format!("{}: the file has changed while it was read", stories.display());
+        assert_eq!(error, expected);
+        // Whoever scores in two passes sees the same error.
+        let scorer = Scorer::new().metrics(["self-bleu"]).build().unwrap();
+        let none = ReferenceFiles::default();
+        let run = scorer.over::<_, Error>(&inputs, &none, &unseen, |_| Ok(()), |()| Ok(()));
+        assert_eq!(run.err().unwrap().to_string(), expected);
+    }
+}
+
+/// Rows of which one makes the reader panic.
+struct Panics;
+
+impl Rows for Panics {
+    fn count(&self) -> usize {
+        3000
+    }
+
+    fn row(&self, at: usize) -> serde_json::Value {
+        assert!(at < 2500, "a bug of a reader");
+        serde_json::Value::from("Rain fell.")
+    }
+}
+
+#[test]
+fn a_reader_that_panics_is_an_error_and_not_the_end_of_the_input() {
+    let inputs = || Inputs::rows(Arc::new(Panics), ReadOptions::default());
+    let problem = "stories: the thread that reads has failed: a bug of a reader";
+    let mut batches = inputs().batches(&Progress::unwatched()).unwrap();
+    let error = batches.find_map(Result::err).unwrap().to_string();
+    assert_eq!(error, problem);
+    assert!(batches.next().is_none());
+    let scorer = Scorer::new().metrics(["text-length"]).build().unwrap();
+    let (none, unseen) = (ReferenceFiles::default(), Progress::unwatched());
+    let run = scorer.over::<_, Error>(&inputs(), &none, &unseen, |_| Ok(()), |()| Ok(()));
+    assert_eq!(run.err().unwrap().to_string(), problem);
+    let mut intake = inputs().intake();
+    assert_eq!(inputs().stories(&mut intake, &unseen).unwrap_err().to_string(), problem);
+}
+
+/// Batches are cut by bytes as well, and stories keep their references.
+#[test]
+fn long_references_belong_to_the_right_stories() {
+    let folder = tempfile::tempdir().unwrap();
+    let (stories, long) = (folder.path().join("stories.jsonl"), folder.path().join("long.txt"));
+    let lengths: Vec<usize> = (0..40).map(|n| 1 + n * n * 1000).collect();
+    let story = |n: &usize| format!("{{\"story\": \"Rain fell {n} times.\"}}\n");
+    fs::write(&stories, lengths.iter().map(story).collect::<String>()).unwrap();
+    let reference = |n: &usize| "a".repeat(*n) + "\n";
+    fs::write(&long, lengths.iter().map(reference).collect::<String>()).unwrap();
+    let inputs = Inputs::new(vec![stories], ReadOptions::default());
+    let references = ReferenceFiles { files: vec![long.clone(), long.clone()], format: None };
+    let scorer = Scorer::new().metrics(["text-length"]).build().unwrap();
+    let (mut found, unseen) = (Vec::new(), Progress::unwatched());
+    let of = |record: &storymeter::core::read::Record| {
+        let story = &record.story;
+        (story.text.clone(), story.references.iter().map(String::len).collect::<Vec<_>>())
+    };
+    let run = scorer.over::<_, Error>(
+        &inputs,
+        &references,
+        &unseen,
+        |scored| Ok(scored.records.iter().map(of).collect::<Vec<_>>()),
+        |part| {
+            found.push(part);
+            Ok(())
+        },
+    );
+    run.unwrap();
+    assert!(found.len() > 3, "{} batches", found.len());
+    let expected = lengths.iter().map(|n| (format!("Rain fell {n} times."), vec![*n, *n]));
+    assert_eq!(found.concat(), expected.collect::<Vec<_>>());
+    fs::write(&long, lengths[..39].iter().map(reference).collect::<String>()).unwrap();
+    let run = scorer.over::<_, Error>(&inputs, &references, &unseen, |_| Ok(()), |()| Ok(()));
+    let error = run.err().unwrap().to_string();
+    assert!(error.contains("stories.jsonl:40: the story has no reference"), "{error}");
+    assert!(error.ends_with("long.txt has only 39"), "{error}");
 }
 
 #[cfg(target_os = "linux")]

@@ -452,7 +452,7 @@ fn read_stories(paths: &[PathBuf], args: &TrainArgs, common: &Common) -> anyhow:
         let inputs = args.read.file(path);
         let mut intake = inputs.intake();
         bar.progress().begin("reading stories");
-        stories.extend(inputs.stories(&mut intake, bar.progress())?);
+        inputs.add_to(&mut stories, &mut intake, bar.progress())?;
         skipped.merge(intake.skipped().clone());
         summary.merge(intake.summary());
         // Only the name is kept, so that the model does not reveal folders of this machine.

@@ -2,6 +2,8 @@
 
 mod advice;
 mod bleurt;
+#[cfg(feature = "parquet")]
+mod bombs;
 mod compare;
 mod correlate;
 mod criteria;

@@ -59,7 +59,7 @@ fn random(seed: u64, count: usize) -> Vec<f32> {
     (0..count as u64).map(|i| stream.normal(i)).collect()
 }
 
-fn encoder() -> PathBuf {
+pub fn encoder() -> PathBuf {
     repository("crates/storymeter-encoder/tests/fixtures/bert")
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::delimited::{self, Dialect};
 use super::lines::{Line, LineReader, is_blank};
-use super::raw::utf8;
+use super::utf8::utf8;
 use super::{hanna, text, writing_prompts};
 use crate::{Error, Place, Result};
 

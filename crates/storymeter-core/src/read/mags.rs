@@ -24,10 +24,11 @@ use serde_json::value::RawValue;
 use super::errors::Named;
 use super::fields::{Label, Numbers, References, problem};
 use super::names::FieldNames;
-use super::raw::{Body, utf8};
+use super::raw::Body;
 use super::scanner::{Fault, Scanner, Step, incomplete, unexpected};
 use super::shown::{cut, quoted};
 use super::union::CRITERION;
+use super::utf8::utf8;
 use crate::{Error, Place, Ratings, Result, Story};
 
 /// The most generated texts of one item. Each of them has a copy of the prompt.
@@ -305,6 +306,13 @@ struct Written<'a> {
 }
 
 impl Generation {
+    /// About how many bytes the story has.
+    pub fn size(&self) -> usize {
+        let Item { id, prompt, references } = &*self.item;
+        let references: usize = references.iter().map(String::len).sum();
+        self.json.len() + id.len() + prompt.as_ref().map_or(0, String::len) + references
+    }
+
     /// Makes a story. `place` is where the generated text begins.
     pub fn parse(self, place: &Place) -> Result<Story> {
         let Self { item, model, json } = self;

@@ -22,6 +22,7 @@
 //! characters are an error, except as `\u0000` in JSON.
 //!
 //! An input that is read twice must be a file, or be put aside first ([`put_aside`]).
+//! [`Unchanged`] tells whether the files were the same both times.
 
 mod ahead;
 mod aside;
@@ -48,7 +49,9 @@ mod shown;
 mod source;
 mod summary;
 mod text;
+mod unchanged;
 mod union;
+mod utf8;
 mod writing_prompts;
 
 use std::io::Read;
@@ -68,6 +71,7 @@ pub use scores::{
 };
 pub(crate) use shown::listed;
 pub use summary::{OneText, Summary};
+pub use unchanged::Unchanged;
 
 use crate::{Place, Result, Story};
 

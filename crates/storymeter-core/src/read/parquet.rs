@@ -6,6 +6,10 @@
 //!
 //! Such a file is read from its end, so a stream is put aside in a temporary file first.
 
+mod checked;
+mod compact;
+mod lists;
+mod pages;
 mod strict;
 
 use std::cell::Cell;
@@ -17,11 +21,12 @@ use std::sync::{Arc, Once};
 
 use parquet::errors::ParquetError;
 use parquet::file::reader::FileReader;
-use parquet::record::reader::RowIter;
 use parquet::record::{Field, Row};
 use parquet::schema::types::Type;
 use serde_json::{Map, Value};
 
+pub(super) use self::checked::{CheckedRows, Wrong};
+pub(super) use self::compact::check_schema;
 pub(super) use self::strict::StrictFile;
 use super::aside;
 use super::names::{Field as StoryField, FieldNames, criterion};
@@ -33,7 +38,7 @@ use crate::{Error, Place, Result};
 
 /// The rows of a file.
 pub(super) struct Rows {
-    rows: RowIter<'static>,
+    rows: CheckedRows,
     /// The number of rows given so far. Errors show the 1-based number of a row as its line.
     number: u64,
     ended: bool,
@@ -42,10 +47,10 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    /// Opens a file and finds the columns.
-    pub fn open(source: Source, path: &Path, names: &FieldNames) -> Result<Self> {
+    /// Opens a file and finds the columns. A row may have at most `max` bytes.
+    pub fn open(source: Source, path: &Path, names: &FieldNames, max: usize) -> Result<Self> {
         let (file, copy) = file_of(source, path)?;
-        let rows = guarded(|| rows_of(file, path, names)).unwrap_or_else(|| {
+        let rows = guarded(|| rows_of(file, path, names, max)).unwrap_or_else(|| {
             let problem = "not valid Parquet: its parts contradict each other";
             Err(Error::invalid(Place::file(path), problem))
         })?;
@@ -58,11 +63,11 @@ impl Rows {
             return None;
         }
         self.number += 1;
-        let problem = match guarded(|| Some(self.rows.next()?.map(|row| object(&row)))) {
-            Some(None) => return None,
-            Some(Some(Ok(row))) => return Some((self.number, Body::Row(row))),
-            Some(Some(Err(e))) => message(&e),
-            None => "the parts of the file contradict each other".to_owned(),
+        let problem = match self.rows.next() {
+            None => return None,
+            Some(Ok(row)) => return Some((self.number, Body::Row(object(row)))),
+            Some(Err(Wrong::Row(problem))) => return Some((self.number, Body::Broken(problem))),
+            Some(Err(Wrong::File(problem))) => problem,
         };
         self.ended = true;
         let problem = format!("this row and those after it cannot be read: {problem}");
@@ -96,7 +101,7 @@ pub(super) fn file_of(source: Source, path: &Path) -> Result<(File, Option<Tempo
 }
 
 /// The rows of a file, with the columns that are read.
-fn rows_of(file: File, path: &Path, names: &FieldNames) -> Result<RowIter<'static>> {
+fn rows_of(file: File, path: &Path, names: &FieldNames, max: usize) -> Result<CheckedRows> {
     let broken = |e: ParquetError| {
         Error::invalid(Place::file(path), format!("not valid Parquet: {}", message(&e)))
     };
@@ -123,9 +128,7 @@ fn rows_of(file: File, path: &Path, names: &FieldNames) -> Result<RowIter<'stati
         return Err(Error::invalid(place, "there are two columns of this name"));
     }
     let projection = Type::group_type_builder(schema.name()).with_fields(wanted).build();
-    projection
-        .and_then(|projection| RowIter::from_file_into(Box::new(reader)).project(Some(projection)))
-        .map_err(broken)
+    projection.and_then(|projection| CheckedRows::new(reader, projection, max)).map_err(broken)
 }
 
 /// Does some work of the parquet crate, which panics at some damaged files; `None` if it did.
@@ -156,41 +159,37 @@ pub(super) fn message(e: &ParquetError) -> String {
     shortened(&e.to_string(), 200).into_owned()
 }
 
-fn object(row: &Row) -> Value {
-    Value::Object(
-        row.get_column_iter()
-            .map(|(name, field)| (name.clone(), value(field)))
-            .collect::<Map<_, _>>(),
-    )
+fn object(row: Row) -> Value {
+    let cells = row.into_columns().into_iter();
+    Value::Object(cells.map(|(name, field)| (name, value(field))).collect::<Map<_, _>>())
 }
 
 /// The same value in JSON. A type that JSON lacks becomes a text, which an error can show.
-pub(super) fn value(field: &Field) -> Value {
+pub(super) fn value(field: Field) -> Value {
     match field {
         Field::Null => Value::Null,
-        Field::Bool(truth) => Value::Bool(*truth),
-        Field::Byte(number) => Value::from(*number),
-        Field::Short(number) => Value::from(*number),
-        Field::Int(number) => Value::from(*number),
-        Field::Long(number) => Value::from(*number),
-        Field::UByte(number) => Value::from(*number),
-        Field::UShort(number) => Value::from(*number),
-        Field::UInt(number) => Value::from(*number),
-        Field::ULong(number) => Value::from(*number),
+        Field::Bool(truth) => Value::Bool(truth),
+        Field::Byte(number) => Value::from(number),
+        Field::Short(number) => Value::from(number),
+        Field::Int(number) => Value::from(number),
+        Field::Long(number) => Value::from(number),
+        Field::UByte(number) => Value::from(number),
+        Field::UShort(number) => Value::from(number),
+        Field::UInt(number) => Value::from(number),
+        Field::ULong(number) => Value::from(number),
         // NaN becomes null, which is a missing rating.
-        Field::Float(number) => Value::from(*number),
-        Field::Double(number) => Value::from(*number),
-        Field::Str(text) => Value::String(text.clone()),
+        Field::Float(number) => Value::from(number),
+        Field::Double(number) => Value::from(number),
+        Field::Str(text) => Value::String(text),
         Field::Group(row) => object(row),
-        Field::ListInternal(list) => list.elements().iter().map(value).collect(),
+        Field::ListInternal(list) => list.elements().iter().cloned().map(value).collect(),
         Field::MapInternal(map) => {
             let key = |field: &Field| match field {
                 Field::Str(text) => text.clone(),
                 other => other.to_string(),
             };
-            Value::Object(
-                map.entries().iter().map(|(name, field)| (key(name), value(field))).collect(),
-            )
+            let entries = map.entries().iter();
+            Value::Object(entries.map(|(name, field)| (key(name), value(field.clone()))).collect())
         }
         other => Value::String(other.to_string()),
     }

@@ -15,6 +15,7 @@ use super::lines::LineReader;
 use super::names::{FieldNames, UsedNames};
 use super::rows::Rows;
 use super::source::{ByteCount, Found, Source, is_stdin};
+use super::utf8::{utf8, utf8_in};
 use super::{
     End, Format, ReadOptions, Record, format, hanna, jsonl, mags, source, text, union,
     writing_prompts,
@@ -98,6 +99,8 @@ enum Layout {
 #[derive(Debug)]
 pub(super) enum Body {
     Bytes(Vec<u8>),
+    /// A row of a wide table, which is several records.
+    Shared(Arc<Vec<u8>>),
     /// A row of a layout that is not text.
     Row(serde_json::Value),
     /// A generated text of OpenMEVA.
@@ -117,6 +120,28 @@ impl RawRecord {
     /// The file, and the 1-based line on which the record begins.
     pub fn place(&self) -> Place {
         Place::file(&self.file.path).at_line(self.line)
+    }
+
+    /// About how many bytes the record takes, now or when it is parsed. What several records share
+    /// counts for each of them, because each has its own copy when it is parsed.
+    ///
+    /// ```
+    /// use storymeter_core::read::{RawRecords, ReadOptions};
+    /// let line = "{\"story\": \"A door opened.\"}".as_bytes();
+    /// let mut records = RawRecords::from_reader("a.jsonl", line, &ReadOptions::default());
+    /// assert!(records.next().unwrap()?.size() >= line.len());
+    /// # Ok::<(), storymeter_core::Error>(())
+    /// ```
+    pub fn size(&self) -> usize {
+        let content = match &self.body {
+            Body::Bytes(bytes) => bytes.len(),
+            Body::Shared(bytes) => bytes.len(),
+            Body::Row(row) => size_of_value(row),
+            Body::Generation(text) => text.size(),
+            Body::Broken(problem) => problem.len(),
+            Body::Refused(_) => 0,
+        };
+        size_of::<Record>() + content
     }
 
     /// Parses the record. The result depends on nothing else, so records may be parsed in any
@@ -148,10 +173,13 @@ impl RawRecord {
         let parts = file.layout.stories_per_row() as u64;
         let (rows, part) = ((number - file.first.0) / parts, (number - file.first.0) % parts);
         let names = &file.options.fields;
+        let at = (file.first.1 + rows, part as usize);
         let read = match body {
-            Body::Bytes(bytes) => {
-                file.layout.parse(bytes, (file.first.1 + rows, part as usize), &place, names)
-            }
+            Body::Bytes(bytes) => file.layout.parse(bytes, at, &place, names),
+            Body::Shared(bytes) => match &file.layout {
+                Layout::Delimited(header) => in_row(header, &bytes, at, &place),
+                layout => layout.parse(bytes.to_vec(), at, &place, names),
+            },
             Body::Row(row) => jsonl::parse_value(row, &place, names),
             Body::Generation(text) => text.parse(&place).map(|story| (story, UsedNames::default())),
             Body::Broken(problem) => Err(Error::invalid(place.clone(), problem)),
@@ -183,7 +211,7 @@ impl Layout {
     fn parse(
         &self,
         bytes: Vec<u8>,
-        (row, part): (u64, usize),
+        at: (u64, usize),
         place: &Place,
         names: &FieldNames,
     ) -> Result<(Story, UsedNames)> {
@@ -191,9 +219,7 @@ impl Layout {
         let story = match self {
             Self::Jsonl => return jsonl::parse(&text(bytes)?, place, names),
             Self::Json => return jsonl::parse_element(&text(bytes)?, place, names),
-            Self::Delimited(header) => {
-                return Ok((header.parse(&text(bytes)?, part, row, place)?, header.used));
-            }
+            Self::Delimited(header) => return in_row(header, &bytes, at, place),
             Self::Whole { name } => Story {
                 id: name.clone().unwrap_or_default(),
                 item: name.clone(),
@@ -218,22 +244,26 @@ impl Layout {
     }
 }
 
-/// The bytes as text, which must be UTF-8 without NUL. An error names the byte, and its line within
-/// a record of several lines.
-pub(super) fn utf8(bytes: Vec<u8>, place: &Place) -> Result<String> {
-    let wrong = |before: &[u8], problem: &str| {
-        let lines = memchr::memchr_iter(b'\n', before).count() as u64;
-        let start = memchr::memrchr(b'\n', before).map_or(0, |i| i + 1);
-        let place = Place { line: place.line.map(|line| line + lines), ..place.clone() };
-        let byte = before.len() - start + 1;
-        Error::invalid(place, format!("byte {byte} of the line is {problem}"))
+/// The story in a row of a table, at the position of the row and of the story in it.
+fn in_row(
+    header: &Header,
+    bytes: &[u8],
+    (row, part): (u64, usize),
+    place: &Place,
+) -> Result<(Story, UsedNames)> {
+    Ok((header.parse(utf8_in(bytes, place)?, part, row, place)?, header.used))
+}
+
+/// About how many bytes a value takes.
+fn size_of_value(value: &serde_json::Value) -> usize {
+    use serde_json::Value;
+    let content = match value {
+        Value::String(text) => text.len(),
+        Value::Array(list) => list.iter().map(size_of_value).sum(),
+        Value::Object(map) => map.iter().map(|(key, value)| key.len() + size_of_value(value)).sum(),
+        _ => 0,
     };
-    if let Some(nul) = memchr::memchr(0, &bytes) {
-        let problem = "a NUL, which no text has; if the file is UTF-16, save it as UTF-8";
-        return Err(wrong(&bytes[..nul], problem));
-    }
-    String::from_utf8(bytes)
-        .map_err(|e| wrong(&e.as_bytes()[..e.utf8_error().valid_up_to()], "not UTF-8"))
+    size_of::<Value>() + content
 }
 
 /// Cuts the whole input, file after file, into [`RawRecord`]s, in order.
@@ -412,14 +442,17 @@ impl RawRecords {
                 return Err(Error::invalid(Place::file(&origin.path).at_line(line), problem));
             };
             (self.number, self.row) = (next, self.row.saturating_add(1));
-            if parts > 1
-                && let Body::Bytes(bytes) = &body
-            {
-                self.pending.extend((number + 1..next).map(|number| {
-                    let (file, body) = (Arc::clone(&origin), Body::Bytes(bytes.clone()));
-                    RawRecord { number, line, file, body }
-                }));
-            }
+            let body = match body {
+                Body::Bytes(bytes) if parts > 1 => {
+                    let row = Arc::new(bytes);
+                    self.pending.extend((number + 1..next).map(|number| {
+                        let body = Body::Shared(Arc::clone(&row));
+                        RawRecord { number, line, file: Arc::clone(&origin), body }
+                    }));
+                    Body::Shared(row)
+                }
+                body => body,
+            };
             return Ok(Some(RawRecord { number, line, file: origin, body }));
         }
         let may_be_empty = self.options.allow_none || self.known.is_some();
@@ -569,7 +602,8 @@ fn feed(
         }
         #[cfg(feature = "parquet")]
         Format::Parquet => {
-            let rows = super::parquet::Rows::open(source, &path, &options.fields)?;
+            let rows =
+                super::parquet::Rows::open(source, &path, &options.fields, options.max_line)?;
             (Layout::Jsonl, Feed::Rows(rows))
         }
         #[cfg(not(feature = "parquet"))]

@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 use super::Format;
 use super::cutter::Cut;
 use super::lines::{Line, LineReader};
-use super::raw::utf8;
 use super::source::Found;
+use super::utf8::utf8;
 use crate::{Error, Place, Result, Story};
 
 /// The file of prompts and the file of stories, found from either. Their names differ in `source`

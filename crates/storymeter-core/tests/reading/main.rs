@@ -11,6 +11,8 @@ mod layouts;
 mod mags;
 mod names;
 #[cfg(feature = "parquet")]
+mod parquet_limits;
+#[cfg(feature = "parquet")]
 mod parquet_rows;
 #[cfg(feature = "parquet")]
 mod parquet_scores;

@@ -14,7 +14,7 @@ use crate::folder::Folder;
 
 /// Writes two stories. Ids are numbers, references and ratings are lists, and the second has
 /// neither.
-fn write(folder: &Folder, name: &str, text: &str, compression: Compression) {
+pub fn write(folder: &Folder, name: &str, text: &str, compression: Compression) {
     let schema = format!(
         "message stories {{
             REQUIRED INT64 story_id;

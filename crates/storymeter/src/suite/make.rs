@@ -15,7 +15,7 @@ use storymeter_text::tagger::Tagger;
 
 use super::manifest::{self, AspectCount, LeftOutAspect, Manifest, ManifestKind};
 use super::pair::Pair;
-use crate::damage::{BadDonors, Damage};
+use crate::damage::{self, BadDonors, Damage};
 use crate::input::{self, Inputs};
 use crate::{Error, Result};
 
@@ -227,7 +227,7 @@ impl SuiteMaker {
     /// of threads.
     ///
     /// # Errors
-    /// Where the input is bad, the folder holds other files, the disk is full, or the work was
+    /// Where the input is bad or a record has more than 4 MiB, the folder holds other files, the disk is full, or the work was
     /// cancelled ([`MetricError::Interrupted`]).
     pub fn make(
         &self,
@@ -257,7 +257,7 @@ impl SuiteMaker {
         let mut counts = vec![Counts::default(); aspects.len()];
         let mut examples: Vec<Vec<Pair>> = vec![Vec::new(); aspects.len()];
         let mut stories = 0;
-        for batch in inputs.batches(progress)? {
+        for batch in inputs.batches_up_to(damage::LONGEST, progress)? {
             let batch = batch?;
             let size = batch.len();
             let records = input::parse(batch, &mut intake)?;

@@ -205,22 +205,15 @@ impl Bar {
         let result = if self.bar.is_hidden() {
             work(&Progress::unwatched())
         } else {
-            let (progress, over) = (Progress::watched(), AtomicBool::new(false));
-            thread::scope(|scope| {
-                scope.spawn(|| {
-                    while !over.load(Ordering::Relaxed) {
-                        if let Some(stage) = progress.now() {
-                            let share = stage.done as f64 / stage.total.unwrap_or(1).max(1) as f64;
-                            let done = (share.min(1.0) * bytes as f64) as u64;
-                            self.bar.set_position(before + done);
-                        }
-                        thread::park_timeout(Duration::from_millis(100));
-                    }
-                });
-                let result = work(&progress);
-                over.store(true, Ordering::Relaxed);
-                result
-            })
+            let progress = Progress::watched();
+            let look = || {
+                if let Some(stage) = progress.now() {
+                    let share = stage.done as f64 / stage.total.unwrap_or(1).max(1) as f64;
+                    let done = (share.min(1.0) * bytes as f64) as u64;
+                    self.bar.set_position(before + done);
+                }
+            };
+            looked_at(look, || work(&progress))
         };
         self.bar.set_position(before + bytes);
         result
@@ -230,6 +223,28 @@ impl Bar {
     fn suspended(&self, print: impl FnOnce()) {
         self.bar.suspend(print);
     }
+}
+
+/// Does some work, and calls `look` again and again on another thread until the work has ended or
+/// panicked.
+fn looked_at<T>(look: impl Fn() + Sync, work: impl FnOnce() -> T) -> T {
+    struct Over<'a>(&'a AtomicBool);
+    impl Drop for Over<'_> {
+        fn drop(&mut self) {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
+    let is_over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_over.load(Ordering::Relaxed) {
+                look();
+                thread::park_timeout(Duration::from_millis(100));
+            }
+        });
+        let _over = Over(&is_over);
+        work()
+    })
 }
 
 impl Drop for Bar {
@@ -245,6 +260,13 @@ fn size(shard: &Shard) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn work_that_panics_ends_the_thread_that_looks_at_it() {
+        assert_eq!(looked_at(|| (), || 7), 7);
+        let panicked = std::panic::catch_unwind(|| looked_at(|| (), || panic!("of the test")));
+        assert!(panicked.is_err());
+    }
 
     #[test]
     fn jobs_are_counted_from_zero() {

@@ -2,12 +2,18 @@
 //!
 //! - A dictionary that claims more values than it has bytes would be given memory for all of them.
 //! - A header that claims a long list would be read on and on after the end of the file.
-//! - A part that claims to be longer than the file would be given memory first.
+//! - A part that claims to be longer than the file would be given memory first, as would pages that
+//!   unpack to far more than their size.
+//! - A schema of many levels would overflow the stack.
+//! - Where footer, row groups and pages claim different numbers of rows, the smallest would count,
+//!   and rows would be lost.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
+use parquet::basic::Encoding;
 use parquet::bloom_filter::Sbbf;
 use parquet::column::page::{Page, PageMetadata, PageReader};
 use parquet::errors::{ParquetError, Result};
@@ -17,28 +23,48 @@ use parquet::file::serialized_reader::SerializedFileReader;
 use parquet::record::reader::RowIter;
 use parquet::schema::types::Type;
 
+use super::compact::{check_schema, ends_early};
+use super::pages::{self, LARGEST_GROUP};
+
 /// A file that is read to its end and no further.
-pub(in crate::read) struct StrictFile(SerializedFileReader<Bounded>);
+pub(in crate::read) struct StrictFile {
+    reader: SerializedFileReader<Bounded>,
+    file: Bounded,
+}
 
 impl StrictFile {
     /// Reads what the file says about itself.
     pub fn new(file: File) -> Result<Self> {
         let length = file.metadata()?.len();
-        SerializedFileReader::new(Bounded { file, length }).map(Self)
+        let file = Bounded { file, length };
+        check_schema(&file)?;
+        let reader = SerializedFileReader::new(Bounded { file: file.file.try_clone()?, length })?;
+        let rows = reader.metadata().file_metadata().num_rows();
+        let groups = reader.metadata().row_groups();
+        let counted = groups.iter().try_fold(0i64, |sum, group| {
+            sum.checked_add(group.num_rows()).filter(|_| group.num_rows() >= 0)
+        });
+        if counted != Some(rows) {
+            let counted = counted.map_or("an impossible number of".to_owned(), |n| n.to_string());
+            let problem = format!("the footer claims {rows} rows, and the row groups {counted}");
+            return Err(ParquetError::General(problem));
+        }
+        Ok(Self { reader, file })
     }
 }
 
 impl FileReader for StrictFile {
     fn metadata(&self) -> &ParquetMetaData {
-        self.0.metadata()
+        self.reader.metadata()
     }
 
     fn num_row_groups(&self) -> usize {
-        self.0.num_row_groups()
+        self.reader.num_row_groups()
     }
 
     fn get_row_group(&self, number: usize) -> Result<Box<dyn RowGroupReader + '_>> {
-        Ok(Box::new(Group(self.0.get_row_group(number)?)))
+        let reader = self.reader.get_row_group(number)?;
+        Ok(Box::new(Group { reader, file: &self.file, taken: AtomicU64::new(0) }))
     }
 
     fn get_row_iter(&self, projection: Option<Type>) -> Result<RowIter<'_>> {
@@ -47,23 +73,44 @@ impl FileReader for StrictFile {
 }
 
 /// A group of rows.
-struct Group<'a>(Box<dyn RowGroupReader + 'a>);
+struct Group<'a> {
+    reader: Box<dyn RowGroupReader + 'a>,
+    file: &'a Bounded,
+    /// The bytes that the columns take which are being read.
+    taken: AtomicU64,
+}
 
 impl RowGroupReader for Group<'_> {
     fn metadata(&self) -> &RowGroupMetaData {
-        self.0.metadata()
+        self.reader.metadata()
     }
 
     fn num_columns(&self) -> usize {
-        self.0.num_columns()
+        self.reader.num_columns()
     }
 
     fn get_column_page_reader(&self, column: usize) -> Result<Box<dyn PageReader>> {
-        Ok(Box::new(Pages(self.0.get_column_page_reader(column)?)))
+        let about = self.reader.metadata();
+        let rows = u64::try_from(about.num_rows()).unwrap_or_default();
+        let about = about.column(column);
+        let needed = pages::check(self.file, about, rows)?;
+        let taken = self.taken.fetch_add(needed, Ordering::Relaxed);
+        if taken.saturating_add(needed) > LARGEST_GROUP {
+            let problem = format!(
+                "the columns of a row group need more than {LARGEST_GROUP} bytes at once; write \
+                 it with smaller row groups"
+            );
+            return Err(ParquetError::General(problem));
+        }
+        let levels = about.column_descr();
+        Ok(Box::new(Pages {
+            reader: self.reader.get_column_page_reader(column)?,
+            levels: [levels.max_rep_level(), levels.max_def_level()],
+        }))
     }
 
     fn get_column_bloom_filter(&self, column: usize) -> Option<&Sbbf> {
-        self.0.get_column_bloom_filter(column)
+        self.reader.get_column_bloom_filter(column)
     }
 
     fn get_row_iter(&self, projection: Option<Type>) -> Result<RowIter<'_>> {
@@ -72,20 +119,52 @@ impl RowGroupReader for Group<'_> {
 }
 
 /// The pages of a column.
-struct Pages(Box<dyn PageReader>);
+struct Pages {
+    reader: Box<dyn PageReader>,
+    /// The highest levels of repetition and of definition.
+    levels: [i16; 2],
+}
 
 impl Pages {
-    fn checked(page: Page) -> Result<Page> {
+    fn checked(&self, page: Page) -> Result<Page> {
         match &page {
             // Every value takes at least one byte.
             Page::DictionaryPage { buf, num_values, .. } if *num_values as usize > buf.len() => {
                 let size = buf.len();
                 let problem = format!("a dictionary of {size} bytes claims {num_values} values");
-                Err(ParquetError::General(problem))
+                return Err(ParquetError::General(problem));
             }
-            _ => Ok(page),
+            Page::DictionaryPage { .. } => {}
+            Page::DataPage { buf, num_values, encoding, .. } if is_difference(*encoding) => {
+                let mut data = &buf[..];
+                for _ in self.levels.iter().filter(|level| **level > 0) {
+                    let (size, rest) = data.split_first_chunk().ok_or_else(ends_early)?;
+                    let size = u32::from_le_bytes(*size) as usize;
+                    data = rest.get(size..).ok_or_else(ends_early)?;
+                }
+                pages::check_differences(data, *encoding, u64::from(*num_values))?;
+            }
+            Page::DataPageV2 {
+                buf,
+                num_values,
+                encoding,
+                def_levels_byte_len,
+                rep_levels_byte_len,
+                ..
+            } if is_difference(*encoding) => {
+                let levels = *def_levels_byte_len as usize + *rep_levels_byte_len as usize;
+                let data = buf.get(levels..).ok_or_else(ends_early)?;
+                pages::check_differences(data, *encoding, u64::from(*num_values))?;
+            }
+            Page::DataPage { .. } | Page::DataPageV2 { .. } => {}
         }
+        Ok(page)
     }
+}
+
+/// Whether a page begins with lists of lengths, for which memory is taken before they are read.
+fn is_difference(encoding: Encoding) -> bool {
+    matches!(encoding, Encoding::DELTA_LENGTH_BYTE_ARRAY | Encoding::DELTA_BYTE_ARRAY)
 }
 
 impl Iterator for Pages {
@@ -98,15 +177,15 @@ impl Iterator for Pages {
 
 impl PageReader for Pages {
     fn get_next_page(&mut self) -> Result<Option<Page>> {
-        self.0.get_next_page()?.map(Self::checked).transpose()
+        self.reader.get_next_page()?.map(|page| self.checked(page)).transpose()
     }
 
     fn peek_next_page(&mut self) -> Result<Option<PageMetadata>> {
-        self.0.peek_next_page()
+        self.reader.peek_next_page()
     }
 
     fn skip_next_page(&mut self) -> Result<()> {
-        self.0.skip_next_page()
+        self.reader.skip_next_page()
     }
 }
 

@@ -19,7 +19,7 @@ use crate::read::Field as StoryField;
 use crate::read::cutter::Cut;
 use crate::read::delimited::{Dialect, cut_quoted, fields, names_of, wrong_width};
 use crate::read::lines::LineReader;
-use crate::read::raw::utf8;
+use crate::read::utf8::utf8;
 use crate::spreadsheet::unmarked;
 use crate::{Absence, Error, Place, Result, Value};
 

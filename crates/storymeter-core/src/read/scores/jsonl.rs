@@ -13,8 +13,8 @@ use crate::read::fields::{
 };
 use crate::read::lines::{Line, LineReader, is_blank};
 use crate::read::names::{Candidate, Field, FieldNames, UsedNames};
-use crate::read::raw::utf8;
 use crate::read::shown::{cut, quoted};
+use crate::read::utf8::utf8;
 use crate::{Absence, Error, Place, Ratings, Result, Row};
 
 pub(super) fn read(mut lines: LineReader, path: &Path) -> Result<Lines> {

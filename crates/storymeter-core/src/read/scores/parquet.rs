@@ -14,14 +14,16 @@ use parquet::basic::Type as PhysicalType;
 use parquet::errors::ParquetError;
 use parquet::file::reader::FileReader;
 use parquet::record::Field;
-use parquet::record::reader::RowIter;
 use parquet::schema::types::Type;
 
 use super::table::{Cell, Content, OWN, Table, check_names, contents, criterion};
 use super::{Lines, MAX_COLUMNS, jsonl};
+use crate::read::ReadOptions;
 use crate::read::fields::{Judgments, describe};
 use crate::read::names::UsedNames;
-use crate::read::parquet::{StrictFile, file_of, guarded, message, value};
+use crate::read::parquet::{
+    CheckedRows, StrictFile, Wrong, check_schema, file_of, guarded, message, value,
+};
 use crate::read::shown::listed;
 use crate::read::source::Source;
 use crate::write::{ABSENT, EXPLANATION, HEADER_KEY};
@@ -55,7 +57,7 @@ pub(super) fn read(source: Source, path: &Path) -> Result<(Lines, Option<Header>
     let projection = Type::group_type_builder(root.name()).with_fields(columns.types.clone());
     let iterate = || {
         let projection = projection.build()?;
-        RowIter::from_file_into(Box::new(opened)).project(Some(projection))
+        CheckedRows::new(opened, projection, ReadOptions::default().max_line)
     };
     let rows = guarded(iterate).ok_or_else(|| broken(CONTRADICTION))?;
     let rows = rows.map_err(|e: ParquetError| broken(&message(&e)))?;
@@ -139,7 +141,7 @@ impl Columns {
         Ok((found, left_out))
     }
 
-    fn read(self, mut rows: RowIter<'static>, place: &Place) -> Result<Lines> {
+    fn read(self, mut rows: CheckedRows, place: &Place) -> Result<Lines> {
         let contents = (self.contents, self.used);
         let mut table = Table::of_labels(self.names, contents, place.clone());
         let (mut human, mut absent) = (Vec::new(), Vec::new());
@@ -149,9 +151,9 @@ impl Columns {
                 let problem = format!("this row cannot be read: {problem}");
                 Error::invalid(place.clone(), problem)
             };
-            let row = guarded(|| rows.next()).ok_or_else(|| broken(CONTRADICTION))?;
-            let Some(row) = row else { break };
-            let row = row.map_err(|e| broken(&message(&e)))?;
+            let Some(row) = rows.next() else { break };
+            let row =
+                row.map_err(|(Wrong::Row(problem) | Wrong::File(problem))| broken(&problem))?;
             let cells: Vec<_> = row.into_columns().into_iter().map(|(_, cell)| cell).collect();
             if let Some(ratings) = self.human.map(|at| ratings(&cells[at], &place)).transpose()? {
                 human.push(ratings);
@@ -180,7 +182,7 @@ fn ratings(cell: &Field, place: &Place) -> Result<Ratings> {
     let judged: serde_json::Result<Option<Judgments>> = match cell {
         Field::Null => return Ok(Ratings::new()),
         Field::Str(text) => serde_json::from_str(text),
-        other => serde_json::from_value(value(other)),
+        other => serde_json::from_value(value(other.clone())),
     };
     match judged {
         Ok(judged) => Ok(judged.map(|judged| judged.0).unwrap_or_default()),
@@ -243,9 +245,9 @@ impl Cell for Field {
 /// valid has none.
 pub(super) fn has_stories(content: &[u8]) -> bool {
     let read = || {
-        let reader = parquet::file::serialized_reader::SerializedFileReader::new(
-            bytes::Bytes::copy_from_slice(content),
-        )?;
+        let content = bytes::Bytes::copy_from_slice(content);
+        check_schema(&content)?;
+        let reader = parquet::file::serialized_reader::SerializedFileReader::new(content)?;
         let root = reader.metadata().file_metadata().schema_descr().root_schema_ptr();
         let names = crate::read::Field::Story.names();
         let is_story = |column: &Arc<Type>| super::table::is_named(column.name(), names);
