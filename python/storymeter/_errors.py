@@ -25,6 +25,7 @@ __all__ = [
     "EvaluationError",
     "FileError",
     "FilePermissionError",
+    "ForeignFileError",
     "FormatError",
     "InputError",
     "InternalError",
@@ -405,6 +406,12 @@ class NotEmptyError(ShardError):
 
     folder: str
     there: str
+
+
+class ForeignFileError(ShardError):
+    """A file has the name of an output, and nothing says that storymeter wrote it (``file``)."""
+
+    file: str
 
 
 class NeedsCorpusError(ShardError):

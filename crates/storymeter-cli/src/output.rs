@@ -5,6 +5,7 @@ use std::io::{self, BufRead as _, BufReader, IsTerminal as _, Seek as _, Write};
 use std::path::Path;
 
 use anyhow::{Context as _, bail};
+use storymeter::core::file::uninterrupted;
 use storymeter::core::{AtomicFile, terminal};
 use tempfile::SpooledTempFile;
 
@@ -65,6 +66,26 @@ impl Output {
         match self {
             Self::File(file) => Ok(file.sync()?),
             Self::Stdout(..) => Ok(()),
+        }
+    }
+
+    /// Does the same as [`Output::finish`], together with what gives other files their names. An
+    /// interruption comes before all of them have their names or after that. If standard output
+    /// cannot be written, the others get no names.
+    pub fn finish_with(self, others: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<()> {
+        match self {
+            Self::File(file) => uninterrupted(|| {
+                others()?;
+                Ok(file.commit()?)
+            }),
+            // Nobody knows how long its reader takes.
+            Self::Stdout(..) => {
+                let written = self.finish();
+                if !failed(&written) {
+                    others()?;
+                }
+                written
+            }
         }
     }
 

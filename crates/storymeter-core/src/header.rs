@@ -1,5 +1,6 @@
 //! The header of a score file: what its columns are, in a JSON file beside it.
 
+mod next;
 mod totals;
 
 pub use totals::{
@@ -9,13 +10,12 @@ pub use totals::{
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::file::{FolderLock, uninterrupted};
+use crate::file::{AtomicFile, Checksum, Hashed, uninterrupted};
 use crate::read::described;
-use crate::{AtomicFile, Column, Error, Place, Result, Role, file};
+use crate::{Column, Error, Place, Result, Role, file};
 
 /// What is known about a score file as a whole.
 ///
@@ -31,6 +31,10 @@ pub struct Header {
     /// file of the same name. Headers of older versions do not have it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
+    /// The SHA-256 sum of these bytes, in hexadecimal digits. Headers of older versions do not have
+    /// it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sha256: Option<String>,
     /// The number of bad records that were skipped on the way.
     #[serde(default)]
     pub skipped: u64,
@@ -46,19 +50,18 @@ pub struct Header {
     pub shard: Option<ShardMark>,
 }
 
-/// How long one program waits until another has given its files their names.
-const PATIENCE: Duration = Duration::from_secs(2);
-
-/// Headers are small; a larger file is something else.
-const MOST_BYTES: u64 = 16 << 20;
-
 impl Header {
+    /// The most bytes that a header may have: what is larger is neither written nor read. A header
+    /// with the sums of 100,000 systems has 20 MB.
+    pub const MOST_BYTES: u64 = 32 << 20;
+
     /// The header of a file with this number of rows and these columns.
     pub fn new(rows: u64, skipped: u64, columns: Vec<Column>) -> Self {
         Self {
             storymeter: env!("CARGO_PKG_VERSION").to_owned(),
             rows,
             bytes: None,
+            sha256: None,
             skipped,
             columns,
             totals: None,
@@ -91,22 +94,50 @@ impl Header {
 
     /// Reads the header of a score file; `None` if it has none.
     ///
+    /// If a program was killed just after it had replaced the score file, this is the header that
+    /// it was about to give its name ([`Header::commit`]).
+    ///
     /// # Errors
-    /// If there is such a file but it cannot be read or is not a header.
+    /// Returns an error if there is such a file but it cannot be read or is not a header.
     pub fn read(scores: &Path) -> Result<Option<Self>> {
-        let path = Self::path_of(scores);
-        let size = match fs::metadata(&path) {
+        // In this order, so that a header that gets its name in between is found.
+        match Self::read_next(scores) {
+            Some(next) => Ok(Some(next)),
+            None => Self::read_at(&Self::path_of(scores)),
+        }
+    }
+
+    /// Reads a header of any name; `None` if there is no such file.
+    fn read_at(path: &Path) -> Result<Option<Self>> {
+        let size = match fs::metadata(path) {
             Ok(metadata) if metadata.is_file() => metadata.len(),
             Ok(_) => return Ok(None),
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            Err(e) => return Err(Error::io(Place::file(&path), e)),
+            Err(e) => return Err(Error::io(Place::file(path), e)),
         };
-        if size > MOST_BYTES {
+        if size > Self::MOST_BYTES {
             let problem = format!("not the header of a score file: {size} bytes are too many");
-            return Err(Error::invalid(Place::file(&path), problem));
+            return Err(Error::invalid(Place::file(path), problem));
         }
-        let text = file::read(&path, MOST_BYTES)?;
-        Self::parse(&text, &Place::file(&path)).map(Some)
+        let text = file::read(path, Self::MOST_BYTES)?;
+        Self::parse(&text, &Place::file(path)).map(Some)
+    }
+
+    /// Whether a score file has the bytes that this header was written for. Headers of older
+    /// versions know only how many there are, or nothing.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be read.
+    pub fn belongs_to(&self, scores: &Path) -> Result<bool> {
+        let failed = |e| Error::io(Place::file(scores), e);
+        let Some(bytes) = self.bytes else { return Ok(true) };
+        if scores.metadata().map_err(failed)?.len() != bytes {
+            return Ok(false);
+        }
+        match &self.sha256 {
+            Some(sum) => Ok(Checksum::of(scores)?.sha256 == *sum),
+            None => Ok(true),
+        }
     }
 
     /// Reads a header that stands at a place.
@@ -132,62 +163,90 @@ impl Header {
         }
     }
 
-    /// Gives a complete score file its name, and then writes its header beside it.
+    /// Gives a complete score file its name, and then its header, which knows its checksum.
     ///
-    /// A header that an earlier run left there is removed first, so that a crash between the two
-    /// steps leaves a file without a header and never a file with a wrong one. If two programs
-    /// write the same file at once, the header of one may end beside the file of the other; readers
-    /// see that by the number of bytes. If the output is not an ordinary file (`/dev/null`, a
-    /// pipe), no header is written.
+    /// A reader finds a file and a header that belong together at any time, also if the program is
+    /// killed in the middle: the older pair, as long as the score file is not replaced, and then
+    /// the new one. For this moment the new header has a second name (`X.meta.new`), under which
+    /// [`Header::read`] finds it. Where the file system has no hard links, the moment between two
+    /// renames is not covered: the header that is left then belongs to the older file, and readers
+    /// see that by the checksum.
+    ///
+    /// If two programs write the same file at once, they take turns. If the output is not an
+    /// ordinary file (`/dev/null`, a pipe), no header is written.
     ///
     /// # Errors
-    /// If the file system refuses one of the steps.
-    pub fn commit(&self, scores: AtomicFile) -> Result<()> {
-        self.commit_with(scores, None)
+    /// Returns an error if the file system refuses one of the steps.
+    pub fn commit(&self, scores: Hashed<AtomicFile>) -> Result<()> {
+        self.commit_with(scores, None).map(drop)
     }
 
-    /// The same with a second file, which gets its name after the score file and before the header.
+    /// The same with a second file, which gets its name before the score file. Returns the header
+    /// as it was written.
     ///
     /// # Errors
-    /// If the file system refuses one of the steps.
-    pub fn commit_with(&self, mut scores: AtomicFile, beside: Option<AtomicFile>) -> Result<()> {
-        let Some(data) = scores.replaces().map(Path::to_owned) else { return scores.commit() };
-        let header = Self { bytes: Some(scores.size()?), ..self.clone() };
-        let mut file = header.prepare(&data)?;
+    /// Returns an error if the file system refuses one of the steps.
+    pub fn commit_with(
+        &self,
+        scores: Hashed<AtomicFile>,
+        beside: Option<AtomicFile>,
+    ) -> Result<Self> {
+        let (mut scores, Checksum { bytes, sha256 }) = scores.finish();
+        let Some(data) = scores.replaces().map(Path::to_owned) else {
+            scores.commit()?;
+            return Ok(self.clone());
+        };
+        let header = Self { bytes: Some(bytes), sha256: Some(sha256), ..self.clone() };
+        let file = header.prepare(&data)?;
         scores.sync()?;
         let beside = beside.map(|mut file| file.sync().map(|()| file)).transpose()?;
-        // Two programs that write the same file take turns, so that each header belongs to its
-        // file.
-        let folder = data.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let _turn = FolderLock::wait(folder.unwrap_or(Path::new(".")), PATIENCE);
+        let _turn = next::turn(&data);
+        // Everything is on the disk, so that nothing but renames comes between the first name and
+        // the last one.
         uninterrupted(|| {
-            match file.replaces().map_or(Ok(()), fs::remove_file) {
-                Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
-                    return Err(Error::io(Place::file(Self::path_of(&data)), e));
+            next::settle(&data)?;
+            let second = next::path_of(&data);
+            let linked = file.link(&second);
+            let forget = || {
+                if linked {
+                    fs::remove_file(&second).unwrap_or_default()
                 }
-                _ => scores.commit()?,
+            };
+            let named = beside.map_or(Ok(()), AtomicFile::commit).and_then(|()| scores.commit());
+            if named.is_err() {
+                forget();
             }
-            beside.map_or(Ok(()), AtomicFile::commit)?;
-            file.sync()?;
-            file.commit()
+            named?;
+            file.commit()?;
+            forget();
+            Ok(header)
         })
     }
 
     /// Replaces the header of a score file that is complete and stays as it is.
     ///
     /// # Errors
-    /// If the file system refuses.
+    /// Returns an error if the file system refuses.
     pub fn replace(&self, scores: &Path) -> Result<()> {
         self.prepare(scores)?.commit()
     }
 
-    /// Writes the header of a score file, which has no name yet.
+    /// Writes the header of a score file, which has no name yet, to the disk.
     fn prepare(&self, scores: &Path) -> Result<AtomicFile> {
         let path = Self::path_of(scores);
         let failed = |e: std::io::Error| Error::io(Place::file(&path), e);
+        let mut text = serde_json::to_vec_pretty(self).map_err(|e| failed(e.into()))?;
+        text.push(b'\n');
+        if text.len() as u64 > Self::MOST_BYTES {
+            let problem = format!(
+                "the header would have {} bytes, and at most {} are read: there are too many columns",
+                text.len(),
+                Self::MOST_BYTES
+            );
+            return Err(Error::invalid(Place::file(&path), problem));
+        }
         let mut file = AtomicFile::create(&path)?;
-        serde_json::to_writer_pretty(&mut file, self).map_err(|e| failed(e.into()))?;
-        file.write_all(b"\n").map_err(failed)?;
+        file.write_all(&text).map_err(failed)?;
         file.sync()?;
         Ok(file)
     }

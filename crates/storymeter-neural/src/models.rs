@@ -309,19 +309,12 @@ fn snapshot_in(hub: &Path, name: &str) -> Option<PathBuf> {
     let mut folders = vec![exact];
     if !name.contains('/') {
         let end = format!("--{name}");
-        let mut moved: Vec<PathBuf> = hub
-            .read_dir()
-            .into_iter()
-            .flatten()
-            .flatten()
-            .map(|entry| entry.path())
-            .filter(|path| {
-                let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-                let organisation = name.strip_prefix("models--").and_then(|n| n.strip_suffix(&end));
-                organisation.is_some_and(|organisation| !organisation.contains("--"))
-            })
-            .collect();
-        moved.sort();
+        let mut moved = file::list(hub).unwrap_or_default();
+        moved.retain(|path| {
+            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            let organisation = name.strip_prefix("models--").and_then(|n| n.strip_suffix(&end));
+            organisation.is_some_and(|organisation| !organisation.contains("--"))
+        });
         folders.extend(moved);
     }
     folders.iter().find_map(|folder| {

@@ -220,6 +220,7 @@ fn shards<'py>(py: Python<'py>, error: &ShardError) -> PyResult<Exception<'py>> 
         ShardError::NotEmpty { folder, there } => {
             new("NotEmptyError")?.with("folder", shown(folder))?.with("there", there)
         }
+        ShardError::Foreign { file } => new("ForeignFileError")?.with("file", shown(file)),
         ShardError::NeedsCorpus { metric } => new("NeedsCorpusError")?.with("metric", metric),
         ShardError::OtherSettings { header, there, wanted } => new("OtherSettingsError")?
             .with("header", shown(header))?

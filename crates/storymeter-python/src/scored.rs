@@ -142,7 +142,7 @@ impl Scored {
         let sources: Vec<&Path> = self.sources.iter().map(PathBuf::as_path).collect();
         file::distinct(&[path, &Header::path_of(path)], &sources)?;
         let file = self
-            .scores(format, AtomicFile::create(path)?)
+            .scores(format, file::Hashed::new(AtomicFile::create(path)?))
             .map_err(|e| storymeter::core::Error::io(Place::file(path), e))?;
         self.run.header().commit(file)
     }

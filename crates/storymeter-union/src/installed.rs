@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use storymeter_core::file;
 use storymeter_encoder::Precision;
 
 use crate::criteria::SentenceDescription;
@@ -237,12 +238,11 @@ pub fn search_folders() -> Vec<PathBuf> {
 /// The names and paths of the models in the [`models_folder`], sorted by name: the files `NAME.smq`
 /// and the folders that training wrote.
 pub fn installed_paths() -> Vec<(String, PathBuf)> {
-    let Some(entries) = models_folder().and_then(|folder| folder.read_dir().ok()) else {
-        return Vec::new();
-    };
+    let entries = models_folder().and_then(|folder| file::list(&folder).ok());
     let mut found: Vec<(String, PathBuf)> = entries
-        .filter_map(|entry| {
-            let path = entry.ok()?.path();
+        .unwrap_or_default()
+        .into_iter()
+        .filter_map(|path| {
             let is_file = path.is_file() && path.extension().is_some_and(|end| end == EXTENSION);
             let name = if is_file { path.file_stem()? } else { path.file_name()? };
             let name = name.to_string_lossy().into_owned();
@@ -285,9 +285,10 @@ fn missing(name: &str, searched: Vec<PathBuf>) -> Error {
 }
 
 fn folder_size(folder: &Path) -> u64 {
-    let files = folder.read_dir().into_iter().flatten().flatten();
+    let files = file::list(folder).unwrap_or_default();
     files
-        .filter_map(|file| file.metadata().ok())
+        .iter()
+        .filter_map(|path| path.symlink_metadata().ok())
         .filter(|data| data.is_file())
         .map(|data| data.len())
         .sum()

@@ -31,7 +31,6 @@ mod sums;
 
 use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
-use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 
 use storymeter_core::{Absence, Pooling, Progress, Story, Value};
 use storymeter_metrics::{MetricSet, Part, mean};
@@ -41,6 +40,8 @@ use storymeter_stats::{
 };
 
 pub(crate) use sums::{Group, MetricSums as MetricTerms, Sums, shape};
+
+use crate::shards::item_hash;
 
 /// The number of stories up to which their rows are kept and intervals are drawn by the bootstrap.
 pub const MOST_ROWS: usize = 1_000_000;
@@ -157,8 +158,7 @@ impl Ledger {
     /// # Panics
     /// If the row has another width than the ledger, or the ledger no longer keeps rows.
     pub fn push(&mut self, story: &Story, row: &[f64]) {
-        let item = BuildHasherDefault::<DefaultHasher>::new().hash_one(story.item());
-        self.push_row(story.system.as_deref(), item, row);
+        self.push_row(story.system.as_deref(), item_hash(story.item()), row);
     }
 
     /// Adds a row of which only a hash of the item is known.

@@ -15,7 +15,7 @@ use storymeter_metrics::{Batch, Limit, MetricSet, Pace, in_order};
 
 use crate::input::{Copies, Inputs, ReferenceFiles, References, bytes_of, parse_with};
 use crate::ledger::Ledger;
-use crate::run::{Run, Tally, learned};
+use crate::run::{Numbered, Run, Tally, learned};
 use crate::unlike::Unlike;
 use crate::{Error, LEARNED, Result, corpus_stats};
 
@@ -420,7 +420,7 @@ impl ReadyScorer {
             },
         )?;
         let (skipped, summary) = (intake.skipped().clone(), intake.summary());
-        let numbered = intake.numbered();
+        let numbered = Numbered::new(intake.numbered());
         Ok(Run { metrics: set, ledger, tally, numbered, unlike, skipped, summary })
     }
 }

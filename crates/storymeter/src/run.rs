@@ -1,5 +1,6 @@
 //! What is known after all stories were scored.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use storymeter_core::read::{Skipped, Summary};
@@ -14,8 +15,12 @@ use crate::ledger::{Group, Ledger, Resampling};
 use crate::scorer::{CRITERIA, LEARNED};
 use crate::unlike::Unlike;
 
-/// The sums of a header are left out if they would take more bytes than this.
-const MOST_SUMS: usize = 4 << 20;
+/// The sums of a header are left out if they would take more bytes than this. The rest of a header
+/// is much smaller than what remains.
+const MOST_SUMS: usize = Header::MOST_BYTES as usize / 4 * 3;
+
+/// How far the sums of a system are indented in a header.
+const INDENT: usize = 6;
 
 /// What is counted on the way.
 pub(crate) struct Tally {
@@ -112,13 +117,33 @@ fn add_all(sums: &mut [u64], more: &[u64]) {
     sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
 }
 
+/// The stories without an id of their own, which have the number of their record.
+#[derive(Default)]
+pub(crate) struct Numbered {
+    pub count: u64,
+    /// The numbers of their records, in ascending order. Those of merged shards are not known.
+    records: Vec<Range<u64>>,
+}
+
+impl Numbered {
+    pub(crate) fn new(records: Vec<Range<u64>>) -> Self {
+        Self { count: records.iter().map(|run| run.end - run.start).sum(), records }
+    }
+
+    /// Whether the record of this number has no id of its own.
+    pub(crate) fn has(&self, number: u64) -> bool {
+        let run = self.records.partition_point(|run| run.end <= number);
+        self.records.get(run).is_some_and(|run| run.contains(&number))
+    }
+}
+
 /// What is known after all stories were scored.
 pub struct Run {
     pub(crate) metrics: Arc<MetricSet>,
     pub(crate) ledger: Ledger,
     pub(crate) tally: Tally,
     /// The stories without an id of their own.
-    pub(crate) numbered: u64,
+    pub(crate) numbered: Numbered,
     /// The texts that do not look like English stories. They are counted only if a metric is made
     /// for these ([`Run::learned`]).
     pub unlike: Unlike,
@@ -171,7 +196,7 @@ impl Run {
         Totals {
             read: self.summary.clone(),
             skipped: self.skipped.messages.clone(),
-            numbered: self.numbered,
+            numbered: self.numbered.count,
             empty: self.tally.empty,
             references: self.tally.references,
             unlike: (!self.learned().is_empty()).then(|| self.unlike.totals()),
@@ -191,12 +216,13 @@ impl Run {
                 continue;
             }
             let metrics = sums_of(group);
-            let text = metrics.iter().map(|metric| metric.sums.len() + 8 * metric.present.len());
-            bytes += name.map_or(0, String::len) + text.sum::<usize>();
+            let system = SystemTotals { system: name.cloned(), stories: group.stories, metrics };
+            let text = serde_json::to_string_pretty(&system).ok()?;
+            bytes += text.len() + (INDENT + 1) * (text.lines().count() + 1);
             if bytes > MOST_SUMS {
                 return None;
             }
-            systems.push(SystemTotals { system: name.cloned(), stories: group.stories, metrics });
+            systems.push(system);
         }
         Some(systems)
     }

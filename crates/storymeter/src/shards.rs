@@ -1,9 +1,9 @@
 //! Many files one by one: each is scored on its own, on any machine and in any order, and one table
 //! is made from all of them.
 //!
-//! [`plan`] gives each input an output. [`score_shard`] scores one of them: it writes the scores,
-//! the row statistics beside them (`X.stats`) and at last the header (`X.meta.json`), which is the
-//! mark that the shard is complete. [`merge`] reads the headers, and makes what one run over all
+//! [`plan`] gives each input an output. [`score_shard`] scores one of them: it writes the row
+//! statistics (`X.stats`), the scores beside them and at last the header (`X.meta.json`), which is
+//! the mark that the shard is complete. [`merge`] reads the headers, and makes what one run over all
 //! inputs would have made, to the last bit: rows are read back in the order of the inputs, and
 //! beyond [`MOST_ROWS`](crate::ledger::MOST_ROWS) stories exact sums are added.
 //!
@@ -42,12 +42,10 @@ mod rows;
 mod score;
 mod stored;
 
-use std::fs::File;
-use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use sha2::{Digest, Sha256};
-use storymeter_core::{FileMark, MetricTotals, Place, Pooling};
+use storymeter_core::file::Checksum;
+use storymeter_core::{FileMark, MetricTotals, Pooling};
 use storymeter_metrics::Part;
 
 use crate::run::signature_of;
@@ -56,8 +54,11 @@ pub use error::ShardError;
 pub use join::{Joined, join, refuse_replacing};
 pub use merge::{MergeNote, MergeOptions, Merged, MergedShard, headers, merge};
 pub use plan::{Shard, chosen, plan, refuse_leftovers};
+pub(crate) use rows::item_hash;
 pub use rows::{RowStatistics, read_rows};
-pub use score::{Outcome, ShardOptions, ShardState, refuse_corpus, score_shard, state};
+pub use score::{
+    Outcome, ShardOptions, ShardState, check_settings, refuse_corpus, score_shard, state,
+};
 
 /// Where the row statistics of a file of scores stand.
 pub fn rows_of(scores: &Path) -> PathBuf {
@@ -104,55 +105,7 @@ fn difference(a: &[MetricTotals], b: &[MetricTotals]) -> Option<(String, String)
         .map(|(a, b)| (shown(a), shown(b)))
 }
 
-/// The size and the checksum of a file.
-fn mark(path: &Path, name: String) -> crate::Result<FileMark> {
-    let failed = |e| storymeter_core::Error::io(Place::file(path), e);
-    let mut input = Hashed::new(File::open(path).map_err(failed)?);
-    io::copy(&mut input, &mut io::sink()).map_err(failed)?;
-    Ok(input.mark(name))
-}
-
-/// Bytes that pass through are counted and hashed.
-struct Hashed<T> {
-    inner: T,
-    bytes: u64,
-    hash: Sha256,
-}
-
-impl<T> Hashed<T> {
-    fn new(inner: T) -> Self {
-        Self { inner, bytes: 0, hash: Sha256::new() }
-    }
-
-    /// What passed through, as a file of this name.
-    fn mark(self, name: String) -> FileMark {
-        let digest = self.hash.finalize();
-        let sha256 = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-        FileMark { name, bytes: self.bytes, sha256 }
-    }
-
-    fn pass(&mut self, bytes: &[u8]) {
-        self.bytes += bytes.len() as u64;
-        self.hash.update(bytes);
-    }
-}
-
-impl<R: Read> Read for Hashed<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.inner.read(buffer)?;
-        self.pass(&buffer[..read]);
-        Ok(read)
-    }
-}
-
-impl<W: io::Write> io::Write for Hashed<W> {
-    fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
-        let written = self.inner.write(buffer)?;
-        self.pass(&buffer[..written]);
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.inner.flush()
-    }
+/// A file of this name with this content.
+fn mark(name: String, Checksum { bytes, sha256 }: Checksum) -> FileMark {
+    FileMark { name, bytes, sha256 }
 }

@@ -175,10 +175,11 @@ pub fn run(args: &PerturbArgs, common: &Common) -> anyhow::Result<Outcome> {
         return printed.map(|()| Outcome::Done);
     }
     // The samples may go to standard output, which can fail. The donors then get no name.
-    let written = output.map_or(Ok(()), Output::finish);
-    if !failed(&written) {
-        saved.map_or(Ok(()), AtomicFile::commit)?;
-    }
+    let save = || Ok(saved.map_or(Ok(()), AtomicFile::commit)?);
+    let written = match output {
+        Some(output) => output.finish_with(save),
+        None => save(),
+    };
     written.and(printed)?;
     Ok(Outcome::Done)
 }

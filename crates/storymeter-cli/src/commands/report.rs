@@ -87,9 +87,13 @@ pub fn run(args: &ReportArgs, common: &Common) -> anyhow::Result<Outcome> {
         draft.check_targets(&[])?;
         page.prepare()?;
         said = format!(", {} files in {}", paths.len(), folder.display());
-        draft.commit(&[])?;
+        page.finish_with(|| {
+            draft.commit(&[])?;
+            Ok(())
+        })?;
+    } else {
+        page.finish()?;
     }
-    page.finish()?;
     if !common.quiet {
         let size = html.len() as f64 / 1e6;
         crate::note(&format!("{}: {size:.1} MB{said}", args.output.display()));

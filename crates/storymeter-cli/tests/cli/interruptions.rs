@@ -117,3 +117,65 @@ fn what_a_killed_program_left_is_removed_by_the_next() {
     other.wait().unwrap();
     assert_eq!(partials(&sandbox), 0);
 }
+
+/// Killed at any moment, a run leaves scores and a header that belong together: the older ones or
+/// its own.
+#[test]
+fn a_killed_program_leaves_a_pair_that_belongs_together() {
+    let sandbox = Sandbox::new();
+    let story = "{\"story\": \"Rain fell. The lamp went out. He ran home and slept.\"}\n";
+    sandbox.write("many.jsonl", story.repeat(2000));
+    let score = "score many.jsonl -m distinct-2,text-length --resamples 1 -o out.jsonl";
+    sandbox.run("score many.jsonl -m distinct-2 --resamples 1 -o out.jsonl").succeeds();
+    let old = ["out.jsonl", "out.jsonl.meta.json"].map(|name| sandbox.read(name));
+    let mut killed = 0;
+    for round in 0..60 {
+        old.iter().zip(["out.jsonl", "out.jsonl.meta.json"]).for_each(|(text, name)| {
+            sandbox.write(name, text);
+        });
+        let mut child = Command::new(env!("CARGO_BIN_EXE_storymeter"))
+            .args(score.split_whitespace())
+            .current_dir(sandbox.path(""))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        // The header is written when the scores are complete.
+        let header = || {
+            let names = sandbox.names();
+            let mut partial = names.iter().filter(|name| name.ends_with(".partial"));
+            partial.nth(1).is_some()
+        };
+        while !header() && child.try_wait().unwrap().is_none() {}
+        std::thread::sleep(Duration::from_micros(round * 50));
+        let _ = child.kill();
+        killed += usize::from(!child.wait().unwrap().success());
+        let merged = sandbox.run("merge out.jsonl.meta.json --expect 1 --resamples 1 -q");
+        assert_eq!(merged.code(), 0, "round {round}: {}", merged.stderr());
+    }
+    assert!(killed > 0);
+    sandbox.run(score).succeeds();
+    assert_eq!(sandbox.names(), ["many.jsonl", "out.jsonl", "out.jsonl.meta.json"]);
+}
+
+/// Interrupted at any moment, a run leaves both of its outputs or none.
+#[test]
+fn an_interruption_does_not_come_between_two_outputs() {
+    let sandbox = Sandbox::new();
+    let story = "{\"story\": \"Rain fell. The lamp went out. He ran home and slept.\"}\n";
+    sandbox.write("many.jsonl", story.repeat(500));
+    for round in 0..20 {
+        let line = "perturb many.jsonl -o out --save-donors donors -q & \
+                    until [ -e out -o -e donors ]; do :; done; kill -TERM $!; wait $!";
+        let run = Command::new("bash")
+            .args(["-c", &format!("\"$0\" {line}"), env!("CARGO_BIN_EXE_storymeter")])
+            .current_dir(sandbox.path(""))
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&run.stderr);
+        assert_eq!(sandbox.names(), ["donors", "many.jsonl", "out"], "round {round}: {said}");
+        for name in ["out", "donors"] {
+            std::fs::remove_file(sandbox.path(name)).unwrap();
+        }
+    }
+}

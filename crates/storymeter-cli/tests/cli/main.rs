@@ -23,6 +23,7 @@ mod report;
 mod sandbox;
 mod score;
 mod score_files;
+mod shard_files;
 mod shards;
 mod streaming;
 mod suite;

@@ -231,3 +231,33 @@ fn empty_names_and_a_model_that_nobody_reads_are_refused() {
     let message = run(&["score", "stories.jsonl", "-m", "distinct-2", "--model", "nope"]);
     assert!(message.contains("--model nope: none of the metrics reads this model"), "{message}");
 }
+
+/// Network file systems can fail when a folder is closed.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_folder_that_cannot_be_closed_is_listed_all_the_same() {
+    let sandbox = sandbox();
+    fs::create_dir(sandbox.path("in")).unwrap();
+    sandbox.write("in/a.jsonl", STORIES);
+    let fault = "#include <errno.h>\nint closedir(void *d) { errno = EIO; return -1; }\n";
+    sandbox.write("fault.c", fault);
+    let built = Command::new("cc")
+        .args(["-shared", "-fPIC", "-o", "fault.so", "fault.c"])
+        .current_dir(sandbox.path(""))
+        .status();
+    assert!(built.unwrap().success());
+    let library = sandbox.path("fault.so");
+    for line in [
+        "score in -m distinct-2 -o scores.jsonl",
+        "score in -m distinct-2 --out-dir out",
+        "merge out",
+        "suite make in -o suite",
+        "report scores.jsonl --figures figures -o page.html",
+    ] {
+        let faults = [("LD_PRELOAD", library.to_str().unwrap())];
+        let run = sandbox.run_with(line, &faults);
+        assert!(!run.stderr().contains("panicked"), "{line}: {}", run.stderr());
+        assert_ne!(run.code(), 101, "{line}: {}", run.stderr());
+    }
+    assert!(sandbox.read("scores.jsonl").lines().count() == 2);
+}

@@ -461,7 +461,7 @@ fn damaged_files_are_refused() {
     *damaged.last_mut().unwrap() ^= 1;
     sandbox.write("out/part-01.jsonl.stats", &damaged);
     merge().fails_with("out/part-01.jsonl.stats: the checksum is not that of the header");
-    damaged[7] = 2;
+    damaged[7] = 9;
     sandbox.write("out/part-01.jsonl.stats", &damaged);
     merge().fails_with("these are not row statistics of this version");
     // What is damaged is not complete, so it is scored again if its size says so.

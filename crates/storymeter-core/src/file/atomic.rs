@@ -33,6 +33,8 @@ use crate::{Error, Place, Result};
 pub struct AtomicFile {
     out: BufWriter<Target>,
     path: PathBuf,
+    /// Whether everything that was written is on the disk.
+    synced: bool,
 }
 
 enum Target {
@@ -50,7 +52,7 @@ impl AtomicFile {
     pub fn create(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref().to_owned();
         let target = open(&path)?;
-        Ok(Self { out: BufWriter::with_capacity(1 << 16, target), path })
+        Ok(Self { out: BufWriter::with_capacity(1 << 16, target), path, synced: false })
     }
 
     /// The file that [`AtomicFile::commit`] will create or replace; `None` for a device or a pipe.
@@ -66,36 +68,36 @@ impl AtomicFile {
         &self.path
     }
 
-    /// The number of bytes that have been written.
-    ///
-    /// # Errors
-    /// If what is buffered cannot be written.
-    pub fn size(&mut self) -> Result<u64> {
-        let failed = |e| Error::io(Place::file(&self.path), e);
-        self.out.flush().map_err(failed)?;
-        let file = match self.out.get_ref() {
-            Target::Temporary(file, _) => file.as_file(),
-            Target::Direct(file) => Some(file),
-        };
-        let there = file.map(File::metadata).transpose().map_err(failed)?;
-        Ok(there.map_or(0, |there| there.len()))
-    }
-
     /// Writes everything to the disk, so that [`AtomicFile::commit`] will hardly fail.
     ///
     /// # Errors
     /// If the disk is full.
     pub fn sync(&mut self) -> Result<()> {
+        if self.synced {
+            return Ok(());
+        }
         let failed = |e| Error::io(Place::file(&self.path), e);
         self.out.flush().map_err(failed)?;
         match self.out.get_ref() {
             Target::Temporary(file, _) => file.as_file().map_or(Ok(()), File::sync_all),
             Target::Direct(_) => Ok(()),
         }
-        .map_err(failed)
+        .map_err(failed)?;
+        self.synced = true;
+        Ok(())
     }
 
-    /// Writes everything to the disk and gives the file its name.
+    /// Gives the file, which was written to the disk, a second name, by which it can be found if
+    /// the program is killed before the file has its own. Returns whether the file system can do
+    /// that.
+    pub(crate) fn link(&self, path: &Path) -> bool {
+        match self.out.get_ref() {
+            Target::Temporary(file, _) => std::fs::hard_link(file.path(), path).is_ok(),
+            Target::Direct(_) => false,
+        }
+    }
+
+    /// Writes everything to the disk, unless [`AtomicFile::sync`] did, and gives the file its name.
     ///
     /// # Errors
     /// If the disk is full, or the operating system refuses one of the steps.
@@ -206,6 +208,7 @@ fn reader_has_left(error: io::Error) -> io::Error {
 
 impl Write for AtomicFile {
     fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
+        self.synced = false;
         self.out.write(buf)
     }
 

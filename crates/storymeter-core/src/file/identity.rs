@@ -1,8 +1,8 @@
 //! Whether two paths name the same file.
 
-use std::io;
 use std::path::{Path, PathBuf};
 
+use super::list;
 use crate::{Error, Place, Result};
 
 /// What makes a file or folder itself, whatever it is called: the same through symbolic links and
@@ -106,10 +106,7 @@ pub fn distinct(outputs: &[&Path], inputs: &[&Path]) -> Result<()> {
     for input in inputs {
         let mut all = vec![PathBuf::from(input)];
         if input.is_dir() {
-            let failed = |e: io::Error| Error::io(Place::file(input), e);
-            for entry in std::fs::read_dir(input).map_err(failed)? {
-                all.push(entry.map_err(failed)?.path());
-            }
+            all.extend(list(input).map_err(|e| Error::io(Place::file(input), e))?);
         }
         for path in all {
             if let Some(output) = clash(&path) {

@@ -8,6 +8,7 @@
 //! - Each one is locked while its program lives. A temporary without a lock was left by a program
 //!   that was killed, and whoever next makes a temporary in that folder removes it.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -16,9 +17,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use tempfile::{Builder, NamedTempFile, TempDir};
+use tempfile::{Builder, NamedTempFile};
 
+use super::folder::{list as list_of, remove};
 use crate::{Error, Place, Result};
+
+/// How often a temporary is made again that vanishes at once.
+const TRIES: usize = 100;
 
 /// How the names of temporaries begin and end.
 const NAME: (&str, &str) = (".storymeter-", ".partial");
@@ -48,27 +53,43 @@ pub fn remove_temporaries() {
     for path in &list.paths {
         // Another thread may still write into a folder while it is removed.
         let mut tries = 0..100;
-        while !remove(path) && tries.next().is_some() {
+        while !removed(path) && tries.next().is_some() {
             thread::sleep(Duration::from_millis(5));
         }
     }
     std::mem::forget((committing, list));
 }
 
-/// Whether a path is gone.
-fn remove(path: &Path) -> bool {
-    let removed = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
-    removed.is_ok() || !path.exists()
+/// Removes a file or a folder. Returns whether it is gone.
+fn removed(path: &Path) -> bool {
+    remove(path).is_ok() || !path.exists()
 }
 
 /// Held by whoever must not be interrupted.
 static COMMITTING: Mutex<()> = Mutex::new(());
 
+thread_local! {
+    /// Whether this thread holds [`COMMITTING`].
+    static COMMITS: Cell<bool> = const { Cell::new(false) };
+}
+
 /// Does something that an interruption of the program ([`remove_temporaries`]) must wait for: the
-/// few renames that give names to files that belong together. It must be short, and must not call
+/// few renames that give names to files that belong together. It must be short, and may call
 /// itself.
 pub fn uninterrupted<T>(work: impl FnOnce() -> T) -> T {
+    /// Lets others in, also after a panic.
+    struct Over;
+    impl Drop for Over {
+        fn drop(&mut self) {
+            COMMITS.set(false);
+        }
+    }
+    if COMMITS.get() {
+        return work();
+    }
     let _committing = COMMITTING.lock().unwrap_or_else(PoisonError::into_inner);
+    COMMITS.set(true);
+    let _over = Over;
     work()
 }
 
@@ -96,7 +117,16 @@ pub struct Temporary {
 enum Kind {
     File(NamedTempFile),
     /// The folder, and the handle that holds its lock.
-    Folder(TempDir, #[allow(dead_code, reason = "held for its lock")] Option<File>),
+    Folder(Folder, #[allow(dead_code, reason = "held for its lock")] Option<File>),
+}
+
+/// A folder that is removed when it is dropped.
+struct Folder(PathBuf);
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        removed(&self.0);
+    }
 }
 
 /// An entry of the list, which ends with the value.
@@ -149,8 +179,8 @@ impl Temporary {
                 use std::os::unix::fs::PermissionsExt;
                 builder.permissions(fs::Permissions::from_mode(0o777));
             }
-            let made = builder.tempdir_in(folder)?;
-            let lock = File::open(made.path()).ok();
+            let made = Folder(builder.tempdir_in(folder)?.keep());
+            let lock = File::open(&made.0).ok();
             let _ = lock.as_ref().map(File::lock);
             Ok(Kind::Folder(made, lock))
         })
@@ -165,17 +195,19 @@ impl Temporary {
         if list.swept.insert(folder.to_owned()) {
             sweep(folder);
         }
-        loop {
+        let failed = |e| Error::io(Place::file(folder), bare(e));
+        for _ in 0..TRIES {
             let mut builder = Builder::new();
             builder.prefix(NAME.0).suffix(NAME.1);
-            let kind = create(&mut builder).map_err(|e| Error::io(Place::file(folder), bare(e)))?;
+            let kind = create(&mut builder).map_err(failed)?;
             let path = kind.path().to_owned();
             // Another program may have removed the file in the moment before it was locked.
-            if path.exists() {
+            if path.try_exists().map_err(failed)? {
                 list.paths.insert(path.clone());
                 return Ok(Self { kind, listed: Listed(path) });
             }
         }
+        Err(failed(io::Error::other("new files in this folder vanish at once")))
     }
 
     /// Where the file or folder is.
@@ -204,9 +236,9 @@ impl Temporary {
                 file.persist(path).map_err(|e| failed(e.error))?;
             }
             Kind::Folder(folder, _) => {
-                fs::rename(folder.path(), path).map_err(failed)?;
+                fs::rename(&folder.0, path).map_err(failed)?;
                 // Nothing is there any more that could be removed.
-                let _ = folder.keep();
+                std::mem::forget(folder);
             }
         }
         drop(listed);
@@ -218,7 +250,7 @@ impl Kind {
     fn path(&self) -> &Path {
         match self {
             Self::File(file) => file.path(),
-            Self::Folder(folder, _) => folder.path(),
+            Self::Folder(folder, _) => &folder.0,
         }
     }
 }
@@ -251,15 +283,14 @@ fn bare(error: io::Error) -> io::Error {
 
 /// Removes the temporaries of programs that were killed: those whose lock is free.
 fn sweep(folder: &Path) {
-    let Ok(entries) = fs::read_dir(folder) else { return };
-    for path in entries.flatten().map(|entry| entry.path()) {
+    for path in list_of(folder).unwrap_or_default() {
         let ours = path
             .file_name()
             .and_then(|name| name.to_str())
             .is_some_and(|name| name.starts_with(NAME.0) && name.ends_with(NAME.1));
         let real = path.symlink_metadata().is_ok_and(|there| there.is_file() || there.is_dir());
         if ours && real && File::open(&path).is_ok_and(|file| file.try_lock().is_ok()) {
-            remove(&path);
+            removed(&path);
         }
     }
 }
@@ -285,6 +316,47 @@ mod tests {
         assert!(at(".storymeter-living.partial").exists());
         assert!(at("storymeter.partial").exists());
         assert!(made.path().exists());
+    }
+
+    #[test]
+    fn what_belongs_together_is_not_interrupted_and_may_have_parts() {
+        use std::sync::mpsc::channel;
+        let (begun, has_begun) = channel();
+        let (interrupt, interrupted) = channel();
+        let worker = thread::spawn(move || {
+            uninterrupted(|| {
+                uninterrupted(|| begun.send(()).unwrap());
+                // The interruption waits, although the inner part is over.
+                thread::sleep(Duration::from_millis(50));
+                assert!(interrupted.try_recv().is_err());
+            });
+        });
+        has_begun.recv().unwrap();
+        let committing = COMMITTING.lock().unwrap();
+        interrupt.send(()).ok();
+        drop(committing);
+        worker.join().unwrap();
+    }
+
+    #[test]
+    fn a_folder_whose_files_vanish_is_an_error() {
+        let dir = tempfile::tempdir().unwrap();
+        let vanishing = |builder: &mut Builder<'_, '_>| {
+            let file = builder.tempfile_in(dir.path())?;
+            fs::remove_file(file.path())?;
+            Ok(Kind::File(file))
+        };
+        let error = Temporary::make(dir.path(), vanishing).err().unwrap().to_string();
+        assert!(error.ends_with("new files in this folder vanish at once"), "{error}");
+        // A folder that cannot be looked into, although files can be made in it.
+        let file = |builder: &mut Builder<'_, '_>| {
+            let file = builder.tempfile_in(dir.path())?;
+            let long = dir.path().join("x".repeat(300));
+            let (file, _) = file.into_parts();
+            Ok(Kind::File(NamedTempFile::from_parts(file, tempfile::TempPath::from_path(long))))
+        };
+        let error = Temporary::make(dir.path(), file).err().unwrap().to_string();
+        assert!(error.contains("File name too long"), "{error}");
     }
 
     #[test]

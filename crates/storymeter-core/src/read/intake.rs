@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, BuildHasherDefault, Hasher, RandomState};
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -99,9 +100,17 @@ impl Intake {
         &self.skipped
     }
 
-    /// How many stories so far have no id of their own, but the number of their record.
-    pub fn numbered(&self) -> u64 {
-        self.ids.numbered.iter().map(|(start, end, _)| end - start).sum()
+    /// The records so far whose stories have no id of their own, but the number of their record: in
+    /// ascending order, as few runs as possible.
+    pub fn numbered(&self) -> Vec<Range<u64>> {
+        let mut runs: Vec<Range<u64>> = Vec::new();
+        for &(start, end, _) in &self.ids.numbered {
+            match runs.last_mut() {
+                Some(last) if last.end == start => last.end = end,
+                _ => runs.push(start..end),
+            }
+        }
+        runs
     }
 
     /// What was read so far.

@@ -11,7 +11,7 @@ use flate2::bufread::MultiGzDecoder;
 
 use super::ahead::Ahead;
 use super::{Format, writing_prompts};
-use crate::{Error, Place, Result};
+use crate::{Error, Place, Result, file};
 
 /// The number of bytes that the format is found from. It is also the size of the buffers.
 const START: usize = 1 << 16;
@@ -339,8 +339,7 @@ fn files_of(folder: &Path, format: Option<Format>) -> Result<Vec<Found>> {
 fn contents(folder: &Path, format: Option<Format>) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
     let failed = |e| Error::io(Place::file(folder), e);
     let (mut files, mut folders) = (Vec::new(), Vec::new());
-    for entry in std::fs::read_dir(folder).map_err(failed)? {
-        let path = entry.map_err(failed)?.path();
+    for path in file::list(folder).map_err(failed)? {
         let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
         if name.starts_with('.') {
             continue;

@@ -9,6 +9,7 @@ use serde::ser::{SerializeMap, Serializer};
 
 use super::csv::cells;
 use super::parquet;
+use crate::file::Hashed;
 use crate::spreadsheet::TextCells;
 use crate::{
     Absence, AtomicFile, Error, Header, Key, Place, Ratings, Result, Role, ScoreTable, Value,
@@ -343,8 +344,8 @@ impl ScoreTable {
         let keys = columns.iter().map(|column| column.key.clone()).collect();
         let header = Header::new(self.rows().len() as u64, 0, columns);
         let lines = ScoreLines::new(format, keys);
-        let file = AtomicFile::create(path)?;
-        let written = || -> io::Result<AtomicFile> {
+        let file = Hashed::new(AtomicFile::create(path)?);
+        let written = || -> io::Result<Hashed<AtomicFile>> {
             let mut writer = ScoreWriter::new(file, &lines)?;
             writer.write_table(&lines, self)?;
             writer.finish(&header)

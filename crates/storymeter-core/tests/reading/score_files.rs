@@ -219,6 +219,41 @@ fn a_new_file_never_keeps_the_header_of_an_old_one() {
     assert_eq!((read.rows().len(), read.columns()[0].direction), (2, Direction::Higher));
 }
 
+/// A program that is killed while it replaces a file and its header leaves one of these states.
+#[test]
+fn a_file_and_a_header_that_belong_together_are_found_at_any_time() {
+    let sandbox = Sandbox::new();
+    let (path, other) = (sandbox.path("s.jsonl"), sandbox.path("other.jsonl"));
+    table(&["a"], Direction::Lower, vec![Ok(1.0)]).write(&path).unwrap();
+    table(&["a"], Direction::Higher, vec![Ok(2.0)]).write(&other).unwrap();
+    let direction = || read(&path).map(|table| table.columns()[0].direction);
+    let next = sandbox.path("s.jsonl.meta.new");
+    fs::hard_link(Header::path_of(&other), &next).unwrap();
+    assert_eq!(direction().unwrap(), Direction::Lower);
+    fs::rename(&other, &path).unwrap();
+    assert_eq!(direction().unwrap(), Direction::Higher);
+    assert_eq!(Header::read(&path).unwrap().unwrap().columns[0].direction, Direction::Higher);
+    // Without the second name, readers see that the header is that of the older file.
+    let kept = fs::read(&next).unwrap();
+    fs::remove_file(&next).unwrap();
+    let message = message(&path);
+    assert!(message.contains("the file has another checksum than its header"), "{message}");
+    fs::write(&next, kept).unwrap();
+    fs::rename(Header::path_of(&other), Header::path_of(&path)).unwrap();
+    assert_eq!(direction().unwrap(), Direction::Higher);
+    // The next one that writes the file removes what was left.
+    table(&["a"], Direction::Lower, vec![Ok(3.0)]).write(&path).unwrap();
+    assert_eq!(direction().unwrap(), Direction::Lower);
+    assert!(!next.exists());
+    // A file of the user that has this name is left alone.
+    fs::write(&next, "mine").unwrap();
+    table(&["a"], Direction::Higher, vec![Ok(4.0)]).write(&path).unwrap();
+    assert_eq!(
+        (direction().unwrap(), fs::read(&next).unwrap()),
+        (Direction::Higher, b"mine".into())
+    );
+}
+
 #[test]
 fn csv_is_read_like_jsonl() {
     let sandbox = Sandbox::new();

@@ -8,7 +8,6 @@
 //! edits.txt             1 where the model changed the story and 0 elsewhere, or its output
 //! ```
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use storymeter_core::read::{self, Format, ReadOptions};
@@ -234,11 +233,9 @@ pub(super) fn score_files(folder: &Path) -> Result<Vec<PathBuf>> {
     if !folder.is_dir() {
         return Ok(Vec::new());
     }
-    let mut files: Vec<PathBuf> = fs::read_dir(folder)
-        .and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect())
-        .map_err(|source| CoreError::io(Place::file(folder), source))?;
+    let failed = |source| CoreError::io(Place::file(folder), source);
+    let mut files = file::list(folder).map_err(failed)?;
     files.retain(|path| path.extension().is_some_and(|e| e == "txt") && path.is_file());
-    files.sort();
     Ok(files)
 }
 

@@ -158,8 +158,7 @@ impl StopWords {
     fn read(path: &Path) -> Result<Self, Error> {
         let mut files = vec![path.to_owned()];
         if path.is_dir() {
-            let entries = path.read_dir().map_err(|e| Error::io(Place::file(path), e))?;
-            files = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+            files = file::list(path).map_err(|e| Error::io(Place::file(path), e))?;
             files.retain(|file| file.is_file() && file.file_name().is_some_and(|n| n != "README"));
         }
         let mut words = FxHashSet::default();

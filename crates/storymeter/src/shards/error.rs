@@ -33,6 +33,13 @@ pub enum ShardError {
         /// One of the files in it.
         there: String,
     },
+    /// A file that this program may not have written has the name of an output.
+    #[error("{}: nothing says that storymeter wrote this file, so it is not replaced; remove or \
+        rename it", .file.display())]
+    Foreign {
+        /// The file.
+        file: PathBuf,
+    },
     /// The score of a story depends on all other stories, so files cannot be scored one by one.
     #[error("metric \"{metric}\" needs to know all stories, so files cannot be scored one by one")]
     NeedsCorpus {

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
+use storymeter_core::file::Hashed;
 use storymeter_core::spreadsheet::TextCells;
 use storymeter_core::write::{ScoreFormat, ScoreLines, ScoreWriter};
 use storymeter_core::{AtomicFile, Error, Header, Key, Place, file, read};
@@ -13,7 +14,7 @@ use crate::{Result, catalogue};
 
 /// The scores of all shards in one file, which has no name yet.
 pub struct Joined {
-    file: AtomicFile,
+    file: Hashed<AtomicFile>,
     header: Header,
 }
 
@@ -63,12 +64,12 @@ pub fn join(merged: &Merged, format: ScoreFormat, path: &Path) -> Result<Joined>
         return Err(ShardError::NotJoined { file, problem: problem.to_owned() }.into());
     }
     let header = merged.run.header();
-    let out = AtomicFile::create(path)?;
+    let out = Hashed::new(AtomicFile::create(path)?);
     let mut file = match format {
         ScoreFormat::Parquet => rows(merged, &header, out, path)?,
         ScoreFormat::Jsonl | ScoreFormat::Csv => lines(merged, format, out, path)?,
     };
-    file.sync()?;
+    file.get_mut().sync()?;
     Ok(Joined { file, header })
 }
 
@@ -107,9 +108,9 @@ fn keys(merged: &Merged) -> Vec<Key> {
 fn lines(
     merged: &Merged,
     format: ScoreFormat,
-    mut out: AtomicFile,
+    mut out: Hashed<AtomicFile>,
     path: &Path,
-) -> Result<AtomicFile> {
+) -> Result<Hashed<AtomicFile>> {
     let keys = keys(merged);
     for (at, shard) in merged.shards.iter().enumerate() {
         let failed = |e| Error::io(Place::file(&shard.output), e);
@@ -151,7 +152,12 @@ fn names_of(input: &mut File, keys: &[Key]) -> io::Result<Option<Vec<u8>>> {
 }
 
 /// Reads rows of Parquet and groups them anew. One shard is in memory at a time.
-fn rows(merged: &Merged, header: &Header, out: AtomicFile, path: &Path) -> Result<AtomicFile> {
+fn rows(
+    merged: &Merged,
+    header: &Header,
+    out: Hashed<AtomicFile>,
+    path: &Path,
+) -> Result<Hashed<AtomicFile>> {
     let failed = |e| Error::io(Place::file(path), e);
     let lines = ScoreLines::new(ScoreFormat::Parquet, keys(merged));
     let mut writer = ScoreWriter::new(out, &lines).map_err(failed)?;

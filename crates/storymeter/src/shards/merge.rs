@@ -5,17 +5,17 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use rayon::prelude::*;
+use storymeter_core::file::{self, Hashed};
 use storymeter_core::read::{Skipped, Summary};
-use storymeter_core::{
-    Catalogue, Error, FileMark, Header, Place, Settings, ShardMark, SystemTotals, Totals,
-};
+use storymeter_core::{Catalogue, Error, Header, Place, Settings, ShardMark, SystemTotals, Totals};
 use storymeter_metrics::MetricSet;
 use storymeter_stats::ExactSum;
 
 use super::rows::IdHash;
-use super::{Hashed, ShardError, difference, read_rows, stored};
+use super::{ShardError, difference, read_rows, stored};
 use crate::ledger::{Group, Ledger, MOST_ROWS, MetricTerms, Sums, shape};
-use crate::run::{Run, Tally};
+use crate::run::{Numbered, Run, Tally};
 use crate::unlike::Unlike;
 use crate::{Result, catalogue};
 
@@ -122,17 +122,11 @@ pub fn headers(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
             continue;
         }
         let failed = |e| Error::io(Place::file(path), e);
-        let mut own = Vec::new();
-        for entry in fs::read_dir(path).map_err(failed)? {
-            let entry = entry.map_err(failed)?.path();
-            if Header::file_of(&entry).is_some() && entry.is_file() {
-                own.push(entry);
-            }
-        }
+        let mut own = file::list(path).map_err(failed)?;
+        own.retain(|entry| Header::file_of(entry).is_some() && entry.is_file());
         if own.is_empty() {
             return Err(ShardError::NoHeader { path: path.clone() }.into());
         }
-        own.sort();
         found.extend(own);
     }
     Ok(found)
@@ -154,7 +148,9 @@ pub fn merge(paths: &[PathBuf], options: &MergeOptions) -> Result<Merged> {
     parts.iter().try_for_each(|part| belongs(first, part))?;
     put_in_order(&mut parts, options.expect, &mut notes)?;
     let Some(first) = parts.first() else { return Err(no_story(Path::new(""))) };
-    parts.iter().try_for_each(check_output)?;
+    if let Some(error) = parts.par_iter().find_map_first(|part| check_output(part).err()) {
+        return Err(error);
+    }
 
     let metrics = Arc::new(stored::metrics(
         &first.header,
@@ -178,7 +174,7 @@ pub fn merge(paths: &[PathBuf], options: &MergeOptions) -> Result<Merged> {
 
     let mut tally = Tally::new(&metrics);
     let (mut skipped, mut summary) = (Skipped::default(), Summary::default());
-    let (mut unlike, mut numbered) = (Unlike::default(), 0);
+    let (mut unlike, mut numbered) = (Unlike::default(), Numbered::default());
     for Part { header, totals, .. } in &parts {
         tally.merge(Tally {
             stories: header.rows,
@@ -191,7 +187,7 @@ pub fn merge(paths: &[PathBuf], options: &MergeOptions) -> Result<Merged> {
         skipped.merge(Skipped { count: header.skipped, messages });
         summary.merge(totals.read.clone());
         totals.unlike.iter().for_each(|more| unlike.add(&Unlike::from_totals(more)));
-        numbered += totals.numbered;
+        numbered.count += totals.numbered;
     }
     summary.add_systems(ledger.systems().iter().map(String::as_str));
     let shards = parts.into_iter().map(|part| MergedShard {
@@ -334,12 +330,15 @@ fn put_in_order(parts: &mut [Part], expect: Option<u64>, notes: &mut Vec<MergeNo
     }
 }
 
-/// Checks that the scores and the row statistics are there and as large as the header says.
+/// Checks that the scores and the row statistics are there and as large as the header says, and
+/// that the scores have its checksum. That of the row statistics is found when they are read.
 fn check_output(part: &Part) -> Result<()> {
     let rows = part.mark().and_then(|mark| mark.rows.as_ref());
     let rows = rows.map(|rows| (part.output.with_file_name(&rows.name), Some(rows.bytes)));
     for (file, expected) in [(part.output.clone(), part.header.bytes)].into_iter().chain(rows) {
         let problem = match fs::metadata(&file) {
+            // A pipe would be waited for.
+            Ok(there) if !there.is_file() => "this is not an ordinary file".into(),
             Ok(there) if expected.is_none_or(|expected| there.len() == expected) => continue,
             Ok(there) => format!(
                 "the file has {} bytes, and its header says {}",
@@ -351,8 +350,16 @@ fn check_output(part: &Part) -> Result<()> {
         };
         return Err(ShardError::Damaged { file, problem }.into());
     }
-    Ok(())
+    match part.header.belongs_to(&part.output)? {
+        true => Ok(()),
+        false => {
+            let (file, problem) = (part.output.clone(), OTHER_CHECKSUM.to_owned());
+            Err(ShardError::Damaged { file, problem }.into())
+        }
+    }
 }
+
+const OTHER_CHECKSUM: &str = "the checksum is not that of the header";
 
 /// Reads the rows of all stories, in order.
 fn from_rows(parts: &[Part], metrics: &MetricSet, most: usize) -> Result<Ledger> {
@@ -366,9 +373,8 @@ fn from_rows(parts: &[Part], metrics: &MetricSet, most: usize) -> Result<Ledger>
         let input = File::open(&file).map_err(|e| Error::io(Place::file(&file), e))?;
         let mut input = Hashed::new(input);
         let found = read_rows(&file, &mut input)?;
-        let FileMark { sha256, .. } = input.mark(String::new());
-        if sha256 != rows.sha256 {
-            return Err(damaged("the checksum is not that of the header").into());
+        if input.finish().1.sha256 != rows.sha256 {
+            return Err(damaged(OTHER_CHECKSUM).into());
         }
         if found.width != metrics.width() || found.stories.len() as u64 != part.header.rows {
             return Err(damaged("the row statistics do not belong to the header").into());

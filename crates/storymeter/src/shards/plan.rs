@@ -1,7 +1,6 @@
 //! Which input is scored to which output.
 
 use std::collections::HashMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use storymeter_core::read::{self, Format, without_compression};
@@ -35,6 +34,12 @@ impl Shard {
     /// The row statistics of the stories.
     pub fn rows(&self) -> PathBuf {
         rows_of(&self.output)
+    }
+
+    /// All files of the shard, in the order in which a shard that is no longer true is removed: the
+    /// header, which says that it is complete, goes first.
+    pub(super) fn files(&self) -> [PathBuf; 3] {
+        [self.header(), self.rows(), self.output.clone()]
     }
 }
 
@@ -133,13 +138,10 @@ pub fn refuse_leftovers(out_dir: &Path, shards: &[Shard], are_all: bool) -> Resu
     let name_of = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let there = if are_all {
         let failed = |e| Error::io(Place::file(out_dir), e);
-        let mut names = Vec::new();
-        for entry in fs::read_dir(out_dir).map_err(failed)? {
-            names.push(name_of(&entry.map_err(failed)?.path()));
-        }
-        names.into_iter().filter(|name| !name.starts_with('.')).min()
+        let names = file::list(out_dir).map_err(failed)?;
+        names.iter().map(|path| name_of(path)).find(|name| !name.starts_with('.'))
     } else {
-        let files = shards.iter().flat_map(|shard| [shard.output.clone(), shard.header()]);
+        let files = shards.iter().flat_map(Shard::files);
         files.into_iter().find(|path| path.exists()).map(|path| name_of(&path))
     };
     match there {

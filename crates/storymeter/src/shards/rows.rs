@@ -8,24 +8,29 @@
 //! - per story: the number of its system (4; 0xffffffff for none), a hash of its item (8), a hash
 //!   of its system and id (16; zeros if it has no id of its own), and its row (8 per number).
 //!
+//! Both hashes are the first bytes of a SHA-256 sum, so that all machines and compilers agree: of
+//! the item; and of the length of the system's name plus one (8 bytes; 0 for no system), the name,
+//! and the id.
+//!
 //! A row has the statistics of metrics that add rows up, and the values of metrics that average
 //! values, in which NaN is a value that is absent, as in the rows of many metrics. Nothing follows
 //! the last story. The checksum of the whole file is in the header of the shard.
 
 use std::collections::HashSet;
+use std::fs::File;
 use std::io::{self, BufReader, Read, Write};
 use std::path::Path;
 
 use sha2::{Digest, Sha256};
+use storymeter_core::file::Hashed;
 use storymeter_core::{AtomicFile, Error, FileMark, Place, Pooling, Story, Value};
 use storymeter_metrics::{MetricSet, Part};
 
-use super::Hashed;
 use crate::Result;
 use crate::ledger::Ledger;
 
 /// How the file begins.
-const MAGIC: [u8; 8] = *b"SMROWS\0\x01";
+const MAGIC: [u8; 8] = *b"SMROWS\0\x02";
 
 /// No set of metrics has wider rows.
 const WIDEST: u32 = 1 << 16;
@@ -39,8 +44,12 @@ const NO_SYSTEM: u32 = u32::MAX;
 /// 128 bits that stand for the system and the id of a story.
 pub(crate) type IdHash = [u64; 2];
 
-/// Hashes the system and the id of a story: the first 128 bits of SHA-256, so that all machines and
-/// compilers agree.
+/// Hashes an item.
+pub(crate) fn item_hash(item: &str) -> u64 {
+    first_words(&Sha256::digest(item))[0]
+}
+
+/// Hashes the system and the id of a story.
 pub(crate) fn id_hash(story: &Story) -> IdHash {
     let mut hash = Sha256::new();
     // Lengths keep "a" + "bc" and "ab" + "c" apart, and a missing system from an empty one.
@@ -52,7 +61,11 @@ pub(crate) fn id_hash(story: &Story) -> IdHash {
         None => hash.update(0u64.to_le_bytes()),
     }
     hash.update(&story.id);
-    let digest = hash.finalize();
+    first_words(&hash.finalize())
+}
+
+/// The first 16 bytes as little-endian numbers.
+fn first_words(digest: &[u8]) -> [u64; 2] {
     let word = |at: usize| {
         digest[at..at + 8].iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte))
     };
@@ -70,8 +83,8 @@ pub(crate) fn write(
     let mut out = Hashed::new(AtomicFile::create(path)?);
     write_to(&mut out, ledger, ids, metrics).map_err(failed)?;
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let Hashed { inner, bytes, hash } = out;
-    Ok((inner, Hashed { inner: (), bytes, hash }.mark(name)))
+    let (file, sum) = out.finish();
+    Ok((file, super::mark(name, sum)))
 }
 
 fn write_to(
@@ -114,6 +127,15 @@ fn write_to(
         out.write_all(&record)?;
     }
     Ok(())
+}
+
+/// Whether a file begins as row statistics of any version do.
+pub(super) fn are_rows(path: &Path) -> Result<bool> {
+    let failed = |e| Error::io(Place::file(path), e);
+    let mut begin = Vec::new();
+    let file = File::open(path).map_err(failed)?;
+    file.take(MAGIC.len() as u64 - 1).read_to_end(&mut begin).map_err(failed)?;
+    Ok(MAGIC.starts_with(&begin) && begin.len() == MAGIC.len() - 1)
 }
 
 /// The rows of a shard.

@@ -1,8 +1,10 @@
 //! Scores one shard.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
+use storymeter_core::file::{Checksum, Hashed};
 use storymeter_core::read::{DuplicateIds, ReadOptions};
 use storymeter_core::spreadsheet::TextCells;
 use storymeter_core::write::{ScoreFormat, ScoreLines, ScoreWriter};
@@ -78,13 +80,53 @@ pub fn refuse_corpus(scorer: &ReadyScorer) -> Result<()> {
     }
 }
 
-/// Finds out how far a shard is.
+/// Checks that a shard, if it is scored, was scored with the metrics and settings of the scorer and
+/// the options, and that its files may be replaced. This takes no time; [`state`] reads the files.
 ///
 /// # Errors
-/// Where it was scored with other metrics or settings than those of the scorer and the options, or
-/// its files cannot be read.
+/// Returns an error if it was scored in another way, a file of the user has the name of one of its
+/// files, or its header cannot be read.
+pub fn check_settings(scorer: &ReadyScorer, shard: &Shard, options: &ShardOptions) -> Result<()> {
+    scored_so(scorer, shard, options).map(drop)
+}
+
+/// Finds out how far a shard is. Its input and its files are read and compared with the checksums
+/// of its header, if it has one.
+///
+/// # Errors
+/// Those of [`check_settings`], and an error if its files cannot be read.
 pub fn state(scorer: &ReadyScorer, shard: &Shard, options: &ShardOptions) -> Result<ShardState> {
-    let Some(header) = Header::read(&shard.output)? else { return Ok(ShardState::Open) };
+    let Some((header, known)) = scored_so(scorer, shard, options)? else {
+        return Ok(ShardState::Open);
+    };
+    let has_bytes = |path: &Path, mark: &FileMark| -> Result<bool> {
+        let there = path.metadata().map_err(|e| Error::io(Place::file(path), e))?;
+        Ok(there.len() == mark.bytes && Checksum::of(path)?.sha256 == mark.sha256)
+    };
+    if !has_bytes(&shard.input, &known.input)? {
+        return Ok(ShardState::Changed);
+    }
+    let rows = known.rows.as_ref().map_or(Ok(true), |rows| has_bytes(&shard.rows(), rows))?;
+    if !rows || !header.belongs_to(&shard.output)? {
+        return Ok(ShardState::Open);
+    }
+    if (known.place, known.of) == (shard.place, shard.of) && known.input.name == name_of(shard) {
+        return Ok(ShardState::Complete(header));
+    }
+    let input = FileMark { name: name_of(shard), ..known.input.clone() };
+    let moved = ShardMark { input, place: shard.place, of: shard.of, ..known };
+    Ok(ShardState::Moved(Header { shard: Some(moved), ..header }))
+}
+
+/// The header of a shard that was scored in this way, and whose files are there and have the right
+/// sizes; `None` if it is not scored, or not completely.
+fn scored_so(
+    scorer: &ReadyScorer,
+    shard: &Shard,
+    options: &ShardOptions,
+) -> Result<Option<(Header, ShardMark)>> {
+    refuse_foreign(shard)?;
+    let Some(header) = Header::read(&shard.output)? else { return Ok(None) };
     let path = shard.header();
     let (Some(known), Some(totals)) = (&header.shard, &header.totals) else {
         let (there, wanted) = ("all its inputs in one file", "one file per input");
@@ -94,7 +136,7 @@ pub fn state(scorer: &ReadyScorer, shard: &Shard, options: &ShardOptions) -> Res
     let rows_are_there =
         known.rows.as_ref().is_none_or(|rows| size(&shard.rows()) == Some(rows.bytes));
     if size(&shard.output) != header.bytes || !rows_are_there {
-        return Ok(ShardState::Open);
+        return Ok(None);
     }
     let version = env!("CARGO_PKG_VERSION");
     if header.storymeter != version {
@@ -112,15 +154,30 @@ pub fn state(scorer: &ReadyScorer, shard: &Shard, options: &ShardOptions) -> Res
     if header.skipped > 0 && !options.read.skip_bad {
         return Err(other_settings(&path, "bad records skipped", "bad records refused"));
     }
-    if !is_unchanged(&shard.input, &path, &known.input)? {
-        return Ok(ShardState::Changed);
+    let known = known.clone();
+    Ok(Some((header, known)))
+}
+
+/// Refuses to replace what may be a file of the user: a file without a header, unless it begins as
+/// row statistics do, and what is no ordinary file.
+fn refuse_foreign(shard: &Shard) -> Result<()> {
+    let foreign = |file: PathBuf| Err(ShardError::Foreign { file }.into());
+    if let Some(file) = shard.files().into_iter().find(|file| file.exists() && !file.is_file()) {
+        return foreign(file);
     }
-    if (known.place, known.of) == (shard.place, shard.of) && known.input.name == name_of(shard) {
-        return Ok(ShardState::Complete(header));
+    // The header is looked for after the others, because another run may just be giving all three
+    // their names.
+    let there = [shard.output.exists(), shard.rows().exists()];
+    if there == [false; 2] || Header::read(&shard.output)?.is_some() {
+        return Ok(());
     }
-    let input = FileMark { name: name_of(shard), ..known.input.clone() };
-    let moved = ShardMark { input, place: shard.place, of: shard.of, ..known.clone() };
-    Ok(ShardState::Moved(Header { shard: Some(moved), ..header }))
+    if there[0] {
+        return foreign(shard.output.clone());
+    }
+    match rows::are_rows(&shard.rows())? {
+        true => Ok(()),
+        false => foreign(shard.rows()),
+    }
 }
 
 fn other_settings(header: &Path, there: &str, wanted: &str) -> crate::Error {
@@ -171,22 +228,6 @@ fn settings(scorer: &ReadyScorer, shard: &Shard, options: &ShardOptions) -> Stri
     settings.join("|")
 }
 
-/// Whether an input is what it was when a header was written: it has the same size and is not
-/// newer, or it has the same checksum.
-fn is_unchanged(input: &Path, header: &Path, known: &FileMark) -> Result<bool> {
-    let failed = |e| Error::io(Place::file(input), e);
-    let there = input.metadata().map_err(failed)?;
-    if there.len() != known.bytes {
-        return Ok(false);
-    }
-    let written = header.metadata().and_then(|header| header.modified());
-    let is_older = there.modified().ok().zip(written.ok()).is_some_and(|(input, header)| {
-        // Within the same tick of the clock, nobody knows which was first.
-        input < header
-    });
-    Ok(is_older || mark(input, String::new())?.sha256 == known.sha256)
-}
-
 fn name_of(shard: &Shard) -> String {
     shard.input.to_string_lossy().into_owned()
 }
@@ -194,12 +235,12 @@ fn name_of(shard: &Shard) -> String {
 /// Scores a shard, and writes its scores, its row statistics and, when both are complete, its
 /// header.
 ///
-/// With [`ShardOptions::resume`], a shard that is complete is left as it is. If it fails, it leaves
-/// nothing. Two programs may score the same shard at once: both write the same bytes.
+/// With [`ShardOptions::resume`], a shard that is complete is left as it is. Files that this program
+/// may not have written are never replaced. If it fails, it leaves nothing. Two programs may score the same shard at once: both write the same bytes.
 ///
 /// # Errors
-/// Where the input is bad, a metric fails or needs to know all stories, the shard was scored in
-/// another way before, or the files cannot be written.
+/// Returns an error if the input is bad, a metric fails or needs to know all stories, the shard was
+/// scored in another way before, or its files cannot be written or are not ours.
 pub fn score_shard(
     scorer: &ReadyScorer,
     shard: &Shard,
@@ -207,6 +248,9 @@ pub fn score_shard(
     progress: &Progress,
 ) -> Result<Outcome> {
     refuse_corpus(scorer)?;
+    refuse_foreign(shard)?;
+    // A run that was killed may have left a header that only lacks its name.
+    Header::settle(&shard.output)?;
     let state = if options.resume { state(scorer, shard, options)? } else { ShardState::Open };
     match state {
         ShardState::Complete(header) => return Ok(Outcome::AlreadyDone(header)),
@@ -215,8 +259,8 @@ pub fn score_shard(
             return Ok(Outcome::AlreadyDone(header));
         }
         ShardState::Changed => {
-            // What was scored is no longer true. The header goes first, because it says otherwise.
-            for path in [shard.header(), shard.rows(), shard.output.clone()] {
+            // What was scored is no longer true.
+            for path in shard.files() {
                 match fs::remove_file(&path) {
                     Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
                         return Err(Error::io(Place::file(path), e).into());
@@ -246,25 +290,23 @@ fn write(
     let lines = ScoreLines::new(shard.format, keys)
         .text_cells(options.text_cells)
         .explained(scorer.explains().is_some());
-    let file = AtomicFile::create(&shard.output)?;
+    let file = Hashed::new(AtomicFile::create(&shard.output)?);
     let mut file = ScoreWriter::new(file, &lines).map_err(failed(&shard.output))?;
     let before = age(&shard.input).map_err(failed(&shard.input))?;
-    let input = mark(&shard.input, name_of(shard))?;
+    let input = mark(name_of(shard), Checksum::of(&shard.input)?);
     let read = ReadOptions { allow_empty: true, allow_none: true, ..options.read.clone() };
     let inputs = Inputs::new(vec![shard.input.clone()], read);
     let most = scorer.most_rows();
-    // By story, a hash of its id, and whether the id may be the number of its record.
-    let mut ids: Vec<(IdHash, bool)> = Vec::new();
+    // By story, a hash of its id, and the number of its record.
+    let mut ids: Vec<(IdHash, u64)> = Vec::new();
     let run = scorer.over(
         &inputs,
         &ReferenceFiles::default(),
         progress,
         |scored: Scored<'_>| -> Result<_> {
-            let hashed = scored.records.iter().map(|record| {
-                let is_number = record.story.id == record.number.to_string();
-                (rows::id_hash(&record.story), is_number)
-            });
-            let hashed: Vec<(IdHash, bool)> = hashed.collect();
+            let hashed = scored.records.iter();
+            let hashed = hashed.map(|record| (rows::id_hash(&record.story), record.number));
+            let hashed: Vec<(IdHash, u64)> = hashed.collect();
             Ok((scored.part(&lines).map_err(failed(&shard.output))?, hashed))
         },
         |(written, hashed)| {
@@ -280,7 +322,7 @@ fn write(
     let beside = if run.ledger().is_summed() {
         None
     } else {
-        let id = |(hash, is_number): &(IdHash, bool)| match run.numbered > 0 && *is_number {
+        let id = |(hash, number): &(IdHash, u64)| match run.numbered.has(*number) {
             true => [0; 2],
             false => *hash,
         };
@@ -298,14 +340,16 @@ fn write(
         rows,
     });
     // The place in a list may change later, so the header inside a file does not have it.
-    let mut file = file.finish(&run.header()).map_err(failed(&shard.output))?;
-    header.bytes = Some(file.size()?);
-    header.commit_with(file, beside)?;
-    Ok(header)
+    let file = file.finish(&run.header()).map_err(failed(&shard.output))?;
+    Ok(header.commit_with(file, beside)?)
 }
 
-/// What changes when a file is written to.
-fn age(path: &Path) -> std::io::Result<(u64, Option<std::time::SystemTime>)> {
+/// What changes when a file is written to or replaced.
+fn age(path: &Path) -> std::io::Result<(u64, Option<SystemTime>, Option<u64>)> {
     let there = path.metadata()?;
-    Ok((there.len(), there.modified().ok()))
+    #[cfg(unix)]
+    let number = Some(std::os::unix::fs::MetadataExt::ino(&there));
+    #[cfg(not(unix))]
+    let number = None;
+    Ok((there.len(), there.modified().ok(), number))
 }

@@ -403,8 +403,8 @@ fn suite_id(story: &Story) -> String {
 
 /// Refuses to write among files that are not those of a suite.
 fn refuse_foreign(folder: &Path) -> Result<()> {
-    let Ok(mut entries) = std::fs::read_dir(folder) else { return Ok(()) };
-    if entries.next().is_none() || folder.join(manifest::FILE).is_file() {
+    let entries = storymeter_core::file::list(folder).unwrap_or_default();
+    if entries.is_empty() || folder.join(manifest::FILE).is_file() {
         return Ok(());
     }
     let problem = "the folder is not empty and holds no suite; name a new folder";

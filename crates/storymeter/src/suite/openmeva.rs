@@ -134,15 +134,11 @@ fn rated_files(folder: &Path) -> Result<Vec<PathBuf>> {
         return Ok(Vec::new());
     }
     let failed = |e| CoreError::io(Place::file(folder), e);
-    let mut files = Vec::new();
-    for entry in std::fs::read_dir(folder).map_err(failed)? {
-        let path = entry.map_err(failed)?.path();
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        if name.starts_with("mags_") && name.contains(".json") && path.is_file() {
-            files.push(path);
-        }
-    }
-    files.sort();
+    let mut files = storymeter_core::file::list(folder).map_err(failed)?;
+    files.retain(|path| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.starts_with("mags_") && name.contains(".json") && path.is_file()
+    });
     Ok(files)
 }
 

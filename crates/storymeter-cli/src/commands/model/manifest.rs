@@ -7,7 +7,7 @@ use anyhow::{Context, bail};
 use clap::Args;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use storymeter::core::AtomicFile;
+use storymeter::core::file::{self, AtomicFile};
 use storymeter::core::terminal::excerpt;
 use storymeter::union::{EmbeddedModel, StoredModel};
 
@@ -129,12 +129,9 @@ pub(super) fn sha256_of(path: &Path) -> anyhow::Result<String> {
 
 /// Writes the manifest of a folder.
 pub(super) fn run(args: &ManifestArgs) -> anyhow::Result<Outcome> {
-    let entries = args.folder.read_dir().with_context(|| args.folder.display().to_string())?;
-    let mut files: Vec<PathBuf> = entries
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|path| path.extension().is_some_and(|ending| ending == "smq"))
-        .collect();
-    files.sort();
+    let files = file::list(&args.folder).with_context(|| args.folder.display().to_string())?;
+    let is_model = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "smq");
+    let files: Vec<PathBuf> = files.into_iter().filter(is_model).collect();
     let offer = |path: &PathBuf| -> anyhow::Result<Offer> {
         let part = |part: Option<&std::ffi::OsStr>| {
             part.unwrap_or_default().to_string_lossy().into_owned()

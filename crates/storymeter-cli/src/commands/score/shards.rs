@@ -103,7 +103,7 @@ fn score(
     shards::refuse_corpus(&scorer)?;
     if args.resume {
         // Before time is spent on shards that do not belong to the finished ones.
-        own.iter().try_for_each(|shard| shards::state(&scorer, shard, options).map(drop))?;
+        own.iter().try_for_each(|shard| shards::check_settings(&scorer, shard, options))?;
     }
     let bar = Bar::new(common, &own);
     let mut tally = Tally::default();

@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal as _};
 use std::path::Path;
 
 use anyhow::{Context as _, bail};
+use storymeter::core::file::Hashed;
 use storymeter::core::write::{ScoreFormat, ScoreLines, ScorePart, ScoreWriter};
 use storymeter::core::{AtomicFile, Header};
 
@@ -11,7 +12,7 @@ use crate::output::{Output, Reader};
 
 /// The output of the scores, to which parts are added.
 pub(super) enum Sink {
-    File(ScoreWriter<AtomicFile>, String),
+    File(ScoreWriter<Hashed<AtomicFile>>, String),
     Stdout(ScoreWriter<Output>),
 }
 
@@ -26,7 +27,7 @@ impl Sink {
             return Ok(Self::Stdout(ScoreWriter::new(output, lines)?));
         };
         let name = path.display().to_string();
-        let file = ScoreWriter::new(AtomicFile::create(path)?, lines);
+        let file = ScoreWriter::new(Hashed::new(AtomicFile::create(path)?), lines);
         Ok(Self::File(file.with_context(|| failed(&name))?, name))
     }
 
@@ -44,7 +45,7 @@ impl Sink {
         match self {
             Self::File(file, name) => {
                 let mut file = file.finish(header).with_context(|| failed(&name))?;
-                file.sync()?;
+                file.get_mut().sync()?;
                 Ok(Complete::File(file))
             }
             Self::Stdout(output) => {
@@ -62,7 +63,7 @@ fn failed(name: &str) -> String {
 
 /// An output to which all scores were written.
 pub(super) enum Complete {
-    File(AtomicFile),
+    File(Hashed<AtomicFile>),
     Stdout(Output),
 }
 

@@ -289,16 +289,23 @@ fn assemble(
 /// Checks that a header was written with the file beside it.
 fn check_header(header: &Header, rows: u64, path: &Path) -> Result<()> {
     let bytes = path.metadata().ok().filter(Metadata::is_file).map(|there| there.len());
-    let different = match (header.bytes, bytes) {
-        _ if header.rows != rows => Some((rows, "rows", header.rows)),
-        (Some(said), Some(bytes)) if said != bytes => Some((bytes, "bytes", said)),
-        _ => None,
+    let beside = Header::path_of(path);
+    let beside = beside.display();
+    let found = match (header.bytes, bytes) {
+        _ if header.rows != rows => {
+            format!("{rows} rows, but its header {beside} says {}", header.rows)
+        }
+        (Some(said), Some(bytes)) if said != bytes => {
+            format!("{bytes} bytes, but its header {beside} says {said}")
+        }
+        (Some(_), Some(_)) if !header.belongs_to(path)? => {
+            format!("another checksum than its header {beside} says")
+        }
+        _ => return Ok(()),
     };
-    let Some((found, what, said)) = different else { return Ok(()) };
     let problem = format!(
-        "the file has {found} {what}, but its header {} says {said}: one of them was changed; \
-         write the scores again, or remove the header to read the file without it",
-        Header::path_of(path).display(),
+        "the file has {found}: one of them was changed; write the scores again, or remove the \
+         header to read the file without it"
     );
     Err(Error::invalid(Place::file(path), problem))
 }

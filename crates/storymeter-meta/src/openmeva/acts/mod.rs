@@ -325,14 +325,8 @@ fn folders_of(folder: &Path) -> Result<Vec<PathBuf>> {
         return Ok(Vec::new());
     }
     let failed = |e| Error::from(CoreError::io(Place::file(folder), e));
-    let mut corpora = Vec::new();
-    for entry in std::fs::read_dir(folder).map_err(failed)? {
-        let path = entry.map_err(failed)?.path();
-        if is_corpus(&path) {
-            corpora.push(path);
-        }
-    }
-    corpora.sort();
+    let mut corpora = storymeter_core::file::list(folder).map_err(failed)?;
+    corpora.retain(|path| is_corpus(path));
     Ok(corpora)
 }
 
