@@ -43,7 +43,7 @@ fn best_metric(board: &Leaderboard<'_>) -> String {
     };
     let r = board.symbol;
     let leads = format!("the highest {over} ({r} = {mean:.2} at {})", level_name(board.level));
-    if is_backwards(board) {
+    if mean <= 0.0 {
         return format!("No metric agrees with people: {metric} has {leads}.");
     }
     let rivals = board.rows.len() - 1;
@@ -111,11 +111,6 @@ fn best_elsewhere(board: &Leaderboard<'_>) -> String {
     )
 }
 
-/// Whether even the first metric runs against its direction.
-fn is_backwards(board: &Leaderboard<'_>) -> bool {
-    board.backwards.iter().any(|(metric, _)| *metric == board.best().metric)
-}
-
 /// The metrics that run against their direction.
 fn backwards(board: &Leaderboard<'_>) -> Option<String> {
     let named: Vec<String> =
@@ -133,10 +128,10 @@ fn backwards(board: &Leaderboard<'_>) -> Option<String> {
 
 /// What the highest correlation is worth, by the usual names of Cohen (1988).
 fn meaning(board: &Leaderboard<'_>) -> Option<String> {
-    if is_backwards(board) {
+    let mean = board.best().mean;
+    if mean <= 0.0 {
         return None;
     }
-    let mean = board.best().mean;
     let size = match mean {
         strong if strong >= 0.5 => "large",
         fair if fair >= 0.3 => "medium",

@@ -32,21 +32,21 @@ const MOST_POOLED: usize = 2000;
 impl Analysis {
     /// Weighted F1 in percent between the verdicts of each criterion and of a metric, over the
     /// pairs of systems that both can judge.
-    fn f1(&self, metric: usize, directed: bool) -> Result<(Vec<Outcome<f64>>, Vec<usize>)> {
-        let options = self.settings.duels;
+    fn f1(&self, metric: usize, edition: Edition) -> Result<(Vec<Outcome<f64>>, Vec<usize>)> {
+        let (options, directed) = (self.settings.duels, edition == Edition::Corrected);
         // The published analysis has no such rule; HANNA's systems share all items.
-        let fewest = match self.edition {
+        let fewest = match edition {
             Edition::Corrected => options.fewest_items(self.settings.sides),
             Edition::Published => 1,
         };
-        let share = self.winning_share();
+        let share = self.winning_share(edition);
         let say = |column| verdicts(&self.grid, &self.duels, column, directed, share, fewest);
         let predicted = say(metric);
         let mut found = (Vec::new(), Vec::new());
         for &criterion in &self.criteria {
             let f1 = weighted_f1_of_present(&say(criterion), &predicted)?;
             // The published analysis has an F1 also where people call all systems equal.
-            let value = match self.edition {
+            let value = match edition {
                 Edition::Corrected => f1.informative(),
                 Edition::Published => f1.undefined.map_or(Ok(f1.value), Err),
             };
@@ -67,28 +67,28 @@ impl Analysis {
     }
 
     /// The share of the draws that a system must win to be called better than another.
-    fn winning_share(&self) -> f64 {
-        self.settings.duels.winning_share(self.settings.sides_of(self.edition))
+    fn winning_share(&self, edition: Edition) -> f64 {
+        self.settings.duels.winning_share(self.settings.sides_of(edition))
     }
 
     /// All metrics as judges between systems.
     pub fn pairwise(&self) -> Result<Pairwise> {
-        let directed = self.edition == Edition::Corrected;
         let row = |&metric: &usize| -> Result<PairwiseRow> {
-            let (f1, n) = self.f1(metric, directed)?;
+            let (f1, n) = self.f1(metric, self.edition)?;
             Ok(PairwiseRow { metric: self.key(metric), f1, n })
         };
         Ok(Pairwise {
             pairs: self.duels.len(),
             draws: self.settings.duels.draws,
-            confidence: self.winning_share(),
+            confidence: self.winning_share(self.edition),
             seed: self.settings.duels.seed,
-            directed,
+            directed: self.edition == Edition::Corrected,
             rows: self.metrics.iter().map(row).collect::<Result<_>>()?,
         })
     }
 
-    /// What it does to metrics where less is better if their direction is ignored.
+    /// What it does to metrics where less is better if their direction is ignored and a verdict has
+    /// one side.
     pub fn pairwise_differences(&self, differences: &mut Vec<Difference>) -> Result<()> {
         for &metric in &self.metrics {
             if self.grid.columns()[metric].direction == Direction::Lower {
@@ -100,8 +100,8 @@ impl Analysis {
                     Ok(sum) => format!("{:.0}", sum / f1.len() as f64),
                     Err(gap) => gap.to_string(),
                 };
-                let published = mean(self.f1(metric, false)?);
-                let corrected = mean(self.f1(metric, true)?);
+                let published = mean(self.f1(metric, Edition::Published)?);
+                let corrected = mean(self.f1(metric, Edition::Corrected)?);
                 if published != corrected {
                     differences.push(Difference {
                         kind: DifferenceKind::Pairwise,

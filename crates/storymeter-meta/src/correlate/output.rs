@@ -186,8 +186,12 @@ impl Correlated {
                 p.map(|p| p.corrected).into(),
             ]);
         }
+        let sides = match self.sides {
+            Sides::Two => "",
+            Sides::One => "|sides:one-sided",
+        };
         sheet.signature =
-            format!("test:{}|correction:{}", self.test.name(), self.correction.name());
+            format!("test:{}{sides}|correction:{}", self.test.name(), self.correction.name());
         sheet
     }
 }

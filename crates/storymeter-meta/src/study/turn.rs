@@ -7,8 +7,9 @@ use storymeter_stats::Coefficient;
 use super::{Agreement, Edition, Interval, Study, Warning, WarningKind};
 use crate::level::Level;
 
-/// A mean correlation below this is negative with the two decimals that are shown.
-const NEGATIVE: f64 = -0.005;
+/// A mean correlation down to this one is negligible by the rule of thumb of Cohen (1988), and may
+/// well be chance.
+const NEGLIGIBLE: f64 = -0.1;
 
 /// How a metric's correlations count wherever metrics are ranked or compared.
 ///
@@ -86,7 +87,8 @@ impl Study {
     }
 
     /// The metrics that run against their direction at a level, each with the mean of its Pearson
-    /// correlations over the criteria, turned by its direction. That mean is negative.
+    /// correlations over the criteria, turned by its direction. That mean is below -0.1; one between
+    /// -0.1 and 0 is too small to say so.
     pub fn backwards(&self, level: Level) -> Vec<(&Key, f64)> {
         let mean = |metric: &Key| {
             let own = self.agreements().filter(|one| {
@@ -98,7 +100,7 @@ impl Study {
             values.iter().sum::<f64>() / values.len() as f64
         };
         let found = self.metrics().into_iter().map(|metric| (metric, mean(metric)));
-        found.filter(|(_, mean)| *mean < NEGATIVE).collect()
+        found.filter(|(_, mean)| *mean < NEGLIGIBLE).collect()
     }
 
     /// The same study with a warning about each metric that runs against its direction, at the first

@@ -245,7 +245,9 @@ pub(super) fn differences(found: &[Difference]) -> Sheet {
             DifferenceKind::Heatmaps => "heat-maps (Figures 1-6, 10-25)".to_owned(),
             DifferenceKind::Agreement => "agreement (Table 3)".to_owned(),
             DifferenceKind::SystemMeans => "system means (last bits)".to_owned(),
-            DifferenceKind::Pairwise => "pairwise F1, mean over criteria (direction)".to_owned(),
+            DifferenceKind::Pairwise => {
+                "pairwise F1, mean over criteria (direction, sides)".to_owned()
+            }
             DifferenceKind::Williams(level) => {
                 format!("Williams tests, {level} level, pearson (signs, sides)")
             }
