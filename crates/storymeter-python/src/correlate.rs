@@ -23,8 +23,8 @@ pub fn correlate(
     threads: usize,
 ) -> PyResult<(String, String, Vec<String>)> {
     let settings = settings.settings()?;
-    let human = Judgments::given(criterion.as_str(), human.into_iter().map(present))
-        .with_items(items);
+    let human =
+        Judgments::given(criterion.as_str(), human.into_iter().map(present)).with_items(items);
     let numbers = |(name, metric, scores): Scores| Numbers {
         name,
         metric: metric.map(|key| Key::new(key.as_str())),

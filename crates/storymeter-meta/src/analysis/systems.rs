@@ -63,7 +63,8 @@ impl Analysis {
                 let pick = |column: usize| -> Vec<f64> {
                     order[..k].iter().map(|&s| self.means.means[column][s]).collect()
                 };
-                let found = associate(Coefficient::Spearman, &pick(criterion), &pick(metric))?;
+                let found =
+                    coefficient_only(Coefficient::Spearman, &pick(criterion), &pick(metric))?;
                 Ok(found.value.map(|estimate| estimate.value.abs()))
             })
             .collect()

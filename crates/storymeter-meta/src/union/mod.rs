@@ -202,7 +202,7 @@ fn table_5(
         let mut cells = Vec::new();
         for (at, first) in set.metrics.iter().enumerate() {
             for second in &set.metrics[at..] {
-                let found = associate(coefficient, &first.values, &second.values)?;
+                let found = coefficient_only(coefficient, &first.values, &second.values)?;
                 cells.push(found.association());
             }
         }
