@@ -10,8 +10,8 @@ use crate::work;
 /// Scores: their name, their column where they are of a score table, and a number per story.
 type Scores = (String, Option<String>, Vec<Option<f64>>);
 
-/// Correlates scores with judgments. `items` has a number of the item of each story, or nothing. What comes back is the JSON of the command line, the sheets
-/// as JSON, and the sheets as texts.
+/// Correlates scores with judgments. `items` has a number of the item of each story, or nothing.
+/// What comes back is the JSON of the command line, the sheets as JSON, and the sheets as texts.
 #[pyfunction]
 pub fn correlate(
     py: Python<'_>,

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use storymeter_core::Key;
 use storymeter_stats::Coefficient;
 
-use super::associate;
+use super::{associate, coefficient_only};
 use crate::error::Result;
 use crate::outcome::Gap;
 use crate::study::{ErrorCorrelation, ErrorShare, ErrorTypeShares, ErrorTypesRow, ErrorTypesTable};

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use storymeter_core::rng::StreamId;
 use storymeter_stats::Coefficient;
 
-use super::associate;
+use super::coefficient_only;
 use crate::error::{Error, Result};
 use crate::outcome::{Gap, Outcome};
 use crate::study::{BiasedSet, Spread};

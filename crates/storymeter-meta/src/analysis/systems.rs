@@ -3,7 +3,7 @@
 
 use storymeter_stats::Coefficient;
 
-use super::{Analysis, Noise, SystemMeans, associate, round_half_even};
+use super::{Analysis, Noise, SystemMeans, coefficient_only, round_half_even};
 use crate::error::Result;
 use crate::outcome::{Gap, Outcome, finite_or};
 use crate::study::{

@@ -18,7 +18,8 @@ pub(crate) use rated::parse_numbers;
 use rated::{RatedSet, Scores};
 
 use crate::analysis::{
-    Sample, Settings, agreement_of, associate, biased_sets, compare_columns, with_interval,
+    Sample, Settings, agreement_of, associate, biased_sets, coefficient_only, compare_columns,
+    with_interval,
 };
 use crate::error::{Error, Result};
 use crate::level::Level;
