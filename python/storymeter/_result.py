@@ -33,7 +33,7 @@ class ColumnScores:
     absent: dict[int, str]
     #: The score of all stories together, as a paper would report it.
     mean: float
-    #: The 95% bootstrap interval of the mean; none for fewer than two stories.
+    #: The 95% interval of the mean; none for fewer than two stories.
     interval: tuple[float, float] | None
     #: The signature of the metric.
     signature: str
@@ -51,7 +51,7 @@ class SystemScore:
     stories: int
     #: Its score; NaN where there is none.
     score: float
-    #: The 95% bootstrap interval; none for fewer than two stories.
+    #: The 95% interval; none for fewer than two stories.
     interval: tuple[float, float] | None
 
 
@@ -127,8 +127,8 @@ class ScoreResult:
     >>> result = sm.score(["Rain fell.", "It fell and fell."], metrics=["text-length"])
     >>> result.scores
     array([3., 5.])
-    >>> result.mean, result.interval
-    (4.0, (3.0, 5.0))
+    >>> result.mean, [round(end, 1) for end in result.interval]
+    (4.0, [0.0, 16.7])
     >>> print(result.signature)  # doctest: +ELLIPSIS
     text-length|tok:spacy|newline:no|stories:2|bootstrap:1000|seed:0|version:...
     """
@@ -210,7 +210,7 @@ class ScoreResult:
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """The 95% bootstrap interval of :attr:`mean`; none for fewer than two stories."""
+        """The 95% interval of :attr:`mean`; none for fewer than two stories."""
         return self.column(self.columns[0]).interval
 
     @property

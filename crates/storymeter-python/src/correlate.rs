@@ -11,8 +11,8 @@ use crate::work;
 /// per story.
 type Scores = (String, Option<String>, String, Vec<Option<f64>>);
 
-/// Correlates scores with judgments. `items` has a number of the item of each story, or nothing. What comes back is the JSON of the command line, the sheets
-/// as JSON, and the sheets as texts.
+/// Correlates scores with judgments. `items` has a number of the item of each story, or nothing.
+/// What comes back is the JSON of the command line, the sheets as JSON, and the sheets as texts.
 #[pyfunction]
 pub fn correlate(
     py: Python<'_>,
@@ -24,8 +24,8 @@ pub fn correlate(
     threads: usize,
 ) -> PyResult<(String, String, Vec<String>)> {
     let settings = settings.settings()?;
-    let human = Judgments::given(criterion.as_str(), human.into_iter().map(present))
-        .with_items(items);
+    let human =
+        Judgments::given(criterion.as_str(), human.into_iter().map(present)).with_items(items);
     let numbers = |(name, metric, direction, scores): Scores| Numbers {
         name,
         metric: metric.map(|key| Key::new(key.as_str())),

@@ -202,7 +202,7 @@ pub fn are_clustered(clusters: &[usize]) -> bool {
 /// draws as the smallest p-value is small.
 ///
 /// `clusters` has the cluster of each observation. More than 50 clusters are left out in 50 groups.
-/// A correlation is perfect by chance in 2 of the `m!` orders of the clusters, which is its p-value.
+/// A perfect correlation has the p-value `2 / m!`, as two orders of the clusters are perfect.
 ///
 /// ```
 /// use storymeter_stats::{Coefficient, clustered_correlation};

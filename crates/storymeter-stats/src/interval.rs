@@ -89,8 +89,8 @@ pub fn bca_interval(
     Ok(quantiles(resampled, level(reach), level(-reach)))
 }
 
-/// Interval `estimate ± t s` of Student's t. Without any spread it is undefined: values that are all
-/// equal do not show how far values vary.
+/// Interval `estimate ± t s` of Student's t. Without any spread it is undefined: values that are
+/// all equal do not show how far values vary.
 pub(crate) fn student_interval(estimate: f64, error: f64, df: f64, confidence: f64) -> Interval {
     let rounding = 1e-13 * estimate.abs();
     if error.is_nan() || error.is_infinite() || error <= rounding || df.is_nan() || df <= 0.0 {

@@ -16,12 +16,7 @@ fn normal(rng: &mut ChaCha8Rng) -> f64 {
 
 /// Two columns that have nothing to do with each other, of stories whose item decides this share of
 /// their variance, and the item of each story.
-fn null_data(
-    rng: &mut ChaCha8Rng,
-    items: usize,
-    systems: usize,
-    share: f64,
-) -> [Vec<f64>; 2] {
+fn null_data(rng: &mut ChaCha8Rng, items: usize, systems: usize, share: f64) -> [Vec<f64>; 2] {
     [(); 2].map(|()| {
         let effects: Vec<f64> = (0..items).map(|_| share.sqrt() * normal(rng)).collect();
         let own = (1.0 - share).sqrt();

@@ -132,7 +132,10 @@ pub(crate) fn correlate(scores: &impl Numbers, ratings: &impl Numbers) -> Result
     let items = [first_items, second_items].into_iter().find(|items| items.len() == scores.len());
     let (mut x, mut y, mut item_of) = (Vec::new(), Vec::new(), Vec::new());
     for (at, pair) in scores.into_iter().zip(ratings).enumerate() {
-        if let (Some(score), Some(rating)) = pair {
+        if let (Some(score), Some(rating)) = pair
+            && !score.is_nan()
+            && !rating.is_nan()
+        {
             x.push(score);
             y.push(rating);
             item_of.extend(items.as_ref().map(|items| items[at]));

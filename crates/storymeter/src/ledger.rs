@@ -32,7 +32,7 @@ mod sums;
 use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
 
-use storymeter_core::{Absence, Pooling, Progress, Story, Value};
+use storymeter_core::{Absence, Pooling, Progress, ScoreColumn, Story, Value};
 use storymeter_metrics::{MetricSet, Part, mean};
 use storymeter_stats::{
     Bootstrap, BootstrapMethod, BootstrapOptions, Interval, RandomisationTest, WeightedSums,
@@ -551,9 +551,15 @@ fn intervals(
     let columns = metrics.columns().len();
     let found =
         WeightedSums::new(width, values).and_then(|sums| sums.bootstrap(columns, score, &options));
-    let interval = |found: Bootstrap| Some(found.interval).filter(Interval::is_defined);
+    // Student's t does not know which scores are possible.
+    let interval = |(found, column): (Bootstrap, &ScoreColumn)| {
+        let Interval { low, high } = Some(found.interval).filter(Interval::is_defined)?;
+        let (least, most) = (column.range.low, column.range.high);
+        let low = least.map_or(low, |least| low.max(least));
+        Some(Interval { low, high: most.map_or(high, |most| high.min(most)) })
+    };
     match found {
-        Ok(found) => found.into_iter().map(interval).collect(),
+        Ok(found) => found.into_iter().zip(metrics.columns()).map(interval).collect(),
         // Fewer than two stories or items.
         Err(_) => vec![None; columns],
     }

@@ -108,9 +108,8 @@ impl Overview {
                  are {items}."
             ));
         }
-        let has_interval = |summary: &&Summary| {
-            summary.columns.iter().any(|column| column.interval.is_some())
-        };
+        let has_interval =
+            |summary: &&Summary| summary.columns.iter().any(|column| column.interval.is_some());
         let sizes = summaries().filter(has_interval);
         let fewest = sizes.map(|summary| summary.items.unwrap_or(summary.stories)).min();
         if let Some(fewest) = fewest.filter(|&fewest| fewest < FEW) {

@@ -34,9 +34,10 @@ use sink::Sink;
 /// Score stories with any set of metrics
 ///
 /// Prints a table with the score of all stories together and of each system, with bootstrap
-/// intervals, and with the signatures of the metrics. With -o, the scores of every story are
-/// written to a file as well, in input order. A header beside it (OUT.meta.json) says what the
-/// columns are.
+/// intervals (Student's t for fewer than 50 stories), and with the signatures of the metrics. Where
+/// several stories are of one item, intervals resample whole items, and a note says so. With -o,
+/// the scores of every story are written to a file as well, in input order. A header beside it
+/// (OUT.meta.json) says what the columns are.
 ///
 /// With --out-dir, every input file is scored to a file of its own, so that the work can be killed,
 /// resumed and shared by many machines. `storymeter merge` then prints the table.

@@ -3,8 +3,8 @@
 use rayon::prelude::*;
 use storymeter_core::Role;
 use storymeter_stats::{
-    Coefficient, Correlation, LEAST_PAIRS, Prepared, SharedCorrelations, Undefined,
-    drop_nan_pairs, mean,
+    Coefficient, Correlation, LEAST_PAIRS, Prepared, SharedCorrelations, Undefined, drop_nan_pairs,
+    mean,
 };
 
 use crate::error::Result;
@@ -303,9 +303,9 @@ fn vectors_level<'a>(
     roles: &[Role],
     vector: impl Fn(usize) -> &'a [f64] + Sync,
 ) -> Result<Vec<Found>> {
-    // Only metrics beside criteria are tested, and an exact p-value takes its time.
+    // Only metrics beside criteria are tested.
     let one = |&(a, b): &(usize, usize)| match roles[a] == roles[b] {
-        true => correlate(coefficient, vector(a), vector(b), Coefficient::compute),
+        true => coefficient_only(coefficient, vector(a), vector(b)),
         false => associate(coefficient, vector(a), vector(b)),
     };
     pairs.par_iter().map(one).collect()
@@ -314,6 +314,11 @@ fn vectors_level<'a>(
 /// The correlation of two vectors, without the pairs that lack a value (NaN).
 pub fn associate(coefficient: Coefficient, x: &[f64], y: &[f64]) -> Result<Found> {
     correlate(coefficient, x, y, Coefficient::associate)
+}
+
+/// As [`associate`], where nobody asks for the p-value: an exact one takes its time.
+pub fn coefficient_only(coefficient: Coefficient, x: &[f64], y: &[f64]) -> Result<Found> {
+    correlate(coefficient, x, y, Coefficient::compute)
 }
 
 fn correlate(

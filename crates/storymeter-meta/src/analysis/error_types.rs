@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use storymeter_core::Key;
 use storymeter_stats::Coefficient;
 
-use super::associate;
+use super::{associate, coefficient_only};
 use crate::error::Result;
 use crate::outcome::Gap;
 use crate::study::{ErrorCorrelation, ErrorShare, ErrorTypeShares, ErrorTypesRow, ErrorTypesTable};
@@ -206,7 +206,7 @@ impl ErrorTypes {
             let (mut values, mut n) = (Vec::new(), Vec::new());
             for EvaluationSet { members, .. } in &sets {
                 let pick = |values: &[f64]| members.iter().map(|&i| values[i]).collect::<Vec<_>>();
-                let found = associate(Coefficient::Pearson, &pick(scores), &pick(human))?;
+                let found = coefficient_only(Coefficient::Pearson, &pick(scores), &pick(human))?;
                 values.push(found.value.map(|estimate| estimate.value));
                 n.push(found.n);
             }

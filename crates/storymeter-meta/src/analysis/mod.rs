@@ -18,7 +18,9 @@ use storymeter_stats::{BootstrapMethod, BootstrapOptions, Coefficient, Correctio
 
 pub(crate) use agreements::{agreement_of, with_interval, with_item_p_value};
 pub(crate) use compare::compare_columns;
-pub(crate) use correlations::{Correlations, Found, Noise, SystemMeans, associate, gap_of};
+pub(crate) use correlations::{
+    Correlations, Found, Noise, SystemMeans, associate, coefficient_only, gap_of,
+};
 pub(crate) use degenerate::inspect;
 pub(crate) use error_types::{ErrorTypes, EvaluationSet, NamedErrors, RatersNeeded};
 pub use pairwise::DuelOptions;

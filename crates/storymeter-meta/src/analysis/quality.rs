@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use storymeter_core::rng::StreamId;
 use storymeter_stats::Coefficient;
 
-use super::associate;
+use super::coefficient_only;
 use crate::error::{Error, Result};
 use crate::outcome::{Gap, Outcome};
 use crate::study::{BiasedSet, Spread};
@@ -79,7 +79,7 @@ pub fn biased_sets(sample: &Sample<'_>, options: DrawOptions) -> Result<Vec<Bias
         let pick = |values: &[f64]| taken.iter().map(|&i| values[i]).collect::<Vec<f64>>();
         let human = pick(human);
         let correlate = |scores: &Vec<f64>| {
-            let found = associate(Coefficient::Pearson, &pick(scores), &human)?;
+            let found = coefficient_only(Coefficient::Pearson, &pick(scores), &human)?;
             Ok(found.value.map(|estimate| estimate.value))
         };
         Ok((counts, metrics.iter().map(correlate).collect::<Result<_>>()?))

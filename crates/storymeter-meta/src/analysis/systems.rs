@@ -3,7 +3,7 @@
 
 use storymeter_stats::Coefficient;
 
-use super::{Analysis, Noise, SystemMeans, associate, round_half_even};
+use super::{Analysis, Noise, SystemMeans, coefficient_only, round_half_even};
 use crate::error::Result;
 use crate::outcome::{Gap, Outcome, finite_or};
 use crate::study::{
@@ -65,7 +65,8 @@ impl Analysis {
                 let pick = |column: usize| -> Vec<f64> {
                     order[..k].iter().map(|&s| self.means.means[column][s]).collect()
                 };
-                let found = associate(Coefficient::Spearman, &pick(criterion), &pick(metric))?;
+                let found =
+                    coefficient_only(Coefficient::Spearman, &pick(criterion), &pick(metric))?;
                 Ok(found.value.map(|estimate| turn.apply(estimate.value)))
             })
             .collect()

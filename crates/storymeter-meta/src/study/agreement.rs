@@ -77,10 +77,13 @@ pub struct Interval {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum IntervalMethod {
-    /// Fisher's z transformation. A mean of coefficients (story level) has no such interval.
+    /// Fisher's z transformation. Where several stories are of one item, its standard error comes
+    /// from leaving out whole items. A mean of coefficients (story level) has no such interval.
     #[default]
     Fisher,
-    /// Quantiles of a bootstrap over items, systems or stories, by level.
+    /// Quantiles of a bootstrap over items, systems or stories, by level; over items instead of
+    /// stories where several stories are of one item. The mean of coefficients of fewer than 50
+    /// items has an interval of Student's t instead, because quantiles are too narrow then.
     Percentile,
     /// Bootstrap quantiles corrected for bias and acceleration (Efron 1987).
     Bca,

@@ -18,7 +18,8 @@ pub(crate) use rated::parse_numbers;
 use rated::{RatedSet, Scores};
 
 use crate::analysis::{
-    Sample, Settings, agreement_of, associate, biased_sets, compare_columns, with_interval,
+    Sample, Settings, agreement_of, associate, biased_sets, coefficient_only, compare_columns,
+    with_interval,
 };
 use crate::error::{Error, Result};
 use crate::level::Level;
@@ -207,7 +208,7 @@ fn table_5(
         let mut cells = Vec::new();
         for (at, first) in set.metrics.iter().enumerate() {
             for second in &set.metrics[at..] {
-                let found = associate(coefficient, &first.values, &second.values)?;
+                let found = coefficient_only(coefficient, &first.values, &second.values)?;
                 cells.push(found.association());
             }
         }

@@ -21,8 +21,8 @@ pub mod typeset;
 mod union;
 
 pub(crate) use conclusion::short;
-pub(crate) use correlations::resampled;
 pub use conclusion::{Worded, conclusion, p_value, warnings};
+pub(crate) use correlations::resampled;
 pub use names::{file_stem, unique_stems};
 pub use rankings::ballot_name;
 pub use sheet::{BiasedSetsPart, Cell, Form, Head, Mark, Sheet, Subject};

@@ -3,7 +3,9 @@
 
 use std::path::PathBuf;
 
-use storymeter_core::{Catalogue, Column, Direction, Key, Progress, Ratings, Row, ScoreTable, read};
+use storymeter_core::{
+    Catalogue, Column, Direction, Key, Progress, Ratings, Row, ScoreTable, read,
+};
 use storymeter_meta::correlate::{Judgments, Numbers, correlate_numbers};
 use storymeter_meta::study::{Finding, IntervalMethod};
 use storymeter_meta::table::{Options, analyse};
@@ -28,6 +30,7 @@ fn table(systems: usize, items: usize) -> ScoreTable {
                 item: item.to_string(),
                 ratings,
                 line: Some(story as u64 + 1),
+                ..Row::default()
             });
             scores.push(Ok(3.0 * noise(500 + item) + noise(5000 + story)));
         }
@@ -99,7 +102,10 @@ fn error_types_are_joined_by_system_and_id() {
     // An id of two systems without a system, and a story that is named twice.
     std::fs::write(&file, "{\"id\": \"3\", \"errors\": [null]}\n").unwrap();
     let message = analyse(&table, &options(&file)).unwrap_err().to_string();
-    assert!(message.contains("of system \"s0\" (scores.jsonl:4) and of system \"s1\""), "{message}");
+    assert!(
+        message.contains("of system \"s0\" (scores.jsonl:4) and of system \"s1\""),
+        "{message}"
+    );
     std::fs::write(&file, format!("{lines}{}", line(&table.rows()[0]))).unwrap();
     let message = analyse(&table, &options(&file)).unwrap_err().to_string();
     assert!(message.contains("duplicate id \"0\" of system \"s0\""), "{message}");
@@ -113,7 +119,8 @@ fn pooled_correlations_resample_items() {
         study.agreement("bleu", "fun", Level::Pooled, coefficient).unwrap().clone()
     };
     let item_of: Vec<usize> = (0..240).map(|story| story % 8).collect();
-    let scores: Vec<f64> = table.values(table.find("bleu").unwrap()).iter().flatten().copied().collect();
+    let scores: Vec<f64> =
+        table.values(table.find("bleu").unwrap()).iter().flatten().copied().collect();
     for coefficient in Coefficient::ALL {
         let found = pooled(&study, coefficient);
         let estimate = found.value.unwrap();
@@ -143,6 +150,7 @@ fn pooled_correlations_resample_items() {
     let scores = Numbers {
         name: "bleu".into(),
         metric: Some(Key::new("bleu")),
+        direction: Direction::Higher,
         scores: scores.iter().map(|&score| Some(score)).collect(),
     };
     let unseen = Progress::unwatched();
@@ -159,7 +167,8 @@ fn one_story_per_item_is_as_it_was() {
     let table = table(1, 12);
     let study = analyse(&table, &Options::default()).unwrap();
     let found = study.agreement("bleu", "fun", Level::Pooled, Coefficient::Pearson).unwrap();
-    let scores: Vec<f64> = table.values(table.find("bleu").unwrap()).iter().flatten().copied().collect();
+    let scores: Vec<f64> =
+        table.values(table.find("bleu").unwrap()).iter().flatten().copied().collect();
     let expected = pearson(&human(&table), &scores).unwrap();
     let estimate = found.value.unwrap();
     assert_eq!(estimate.items, None);

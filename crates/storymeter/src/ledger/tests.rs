@@ -18,7 +18,10 @@ fn intervals_of_all_systems_together_resample_items() {
     // scipy 1.17.1: t.interval(0.95, 3, 26, sem([11, 21, 31, 41])). Over stories it would be
     // [24, 28].
     let found = all.columns[0].interval.expect("an interval");
-    assert!((found.low - 5.457397432).abs() < 1e-6 && (found.high - 46.542602568).abs() < 1e-6, "{found:?}");
+    assert!(
+        (found.low - 5.457397432).abs() < 1e-6 && (found.high - 46.542602568).abs() < 1e-6,
+        "{found:?}"
+    );
     let one = &ledger.by_system(&metrics, &Resampling::default(), &Progress::unwatched())[0];
     assert_eq!((one.stories, one.items), (4, None));
 }
@@ -34,8 +37,7 @@ fn metrics(typed: &[&str]) -> MetricSet {
 #[test]
 fn stories_added_in_parts_are_summed_up_as_if_they_came_one_by_one() {
     let metrics = metrics(&["text-length"]);
-    let systems =
-        [Some("rain"), None, Some("sun"), Some("rain"), Some("fog"), Some("sun"), None];
+    let systems = [Some("rain"), None, Some("sun"), Some("rain"), Some("fog"), Some("sun"), None];
     let (mut whole, mut parts) = (Ledger::new(2), Ledger::new(2));
     for (start, part) in [(0, &systems[..1]), (1, &systems[1..5]), (5, &systems[5..])] {
         let mut ledger = Ledger::new(2);

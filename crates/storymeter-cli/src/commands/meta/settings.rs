@@ -92,11 +92,12 @@ impl From<CorrectionName> for Correction {
 /// The kinds of intervals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum IntervalName {
-    /// Fisher's z; none at story level
+    /// Fisher's z, with whole items left out where several stories are of one item; none at story
+    /// level
     Fisher,
-    /// Quantiles of a bootstrap
+    /// Quantiles of a bootstrap of stories, or of items where several stories are of one
     Percentile,
-    /// Bootstrap quantiles corrected for bias and acceleration
+    /// The same, corrected for bias and acceleration
     Bca,
 }
 
