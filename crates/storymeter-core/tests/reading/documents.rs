@@ -145,7 +145,7 @@ fn two_lists_of_stories_are_an_error_that_names_both() {
         assert!(message.starts_with("a.json:1: record "), "{message}");
         assert!(message.ends_with(&said), "{message}");
     }
-    let about = r#"{"output": {"dir": "x"}, "data": [{"story": "y"}], "text": "About."}"#;
+    let about = r#"{"output": {"dir": "x"}, "data": [{"story": "y"}]}"#;
     assert_eq!(texts(&stories("a.json", about)), ["y"]);
 }
 

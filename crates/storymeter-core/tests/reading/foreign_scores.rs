@@ -266,7 +266,7 @@ fn of_two_names_the_more_usual_one_is_taken_and_a_note_says_so() {
     }
     assert_eq!(
         refused("a.jsonl", "{\"model\": \"x\", \"model\": \"y\", \"scores\": {\"m\": 1}}\n"),
-        "a.jsonl:1: field \"model\": wrong JSON at column 52: the field is given twice"
+        "a.jsonl:1: field \"model\": wrong JSON at column 48: the field is given twice"
     );
     let both = "{\"human\": {\"fun\": 1}, \"human.fun\": 2, \"scores\": {\"m\": 1}}\n";
     let message = refused("a.jsonl", both);
