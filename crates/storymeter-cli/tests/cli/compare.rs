@@ -198,3 +198,64 @@ fn human_ratings_can_be_compared_like_a_metric() {
         .succeeds()
         .prints("gpt is better than bart by fun (p < 0.001) with 12 stories each.");
 }
+
+#[test]
+fn csv_has_the_tables_that_were_asked_for() {
+    let sandbox = with_scores(12);
+    let means = sandbox.run("compare scores.jsonl --format csv --show means").succeeds();
+    let lines: Vec<&str> = means.stdout().lines().collect();
+    assert_eq!(lines[0], "system,union,text-length");
+    let mean: f64 = (0..12).map(|item| story(0, item).0).sum::<f64>() / 12.0;
+    let found: f64 = lines[1].split(',').nth(1).unwrap().parse().unwrap();
+    assert!(lines[1].starts_with("gpt,") && (found - mean).abs() < 1e-12, "{}", lines[1]);
+    assert_eq!(lines.len(), 4);
+
+    let both = sandbox.run("compare scores.jsonl --format csv --show systems,pairs").succeeds();
+    assert!(both.stdout().starts_with("sheet,row,column,value\n"), "{}", both.stdout());
+    assert!(both.stdout().contains("\nsystems,1,system,gpt\n"), "{}", both.stdout());
+    assert!(both.stdout().contains("\npairs,1,first,gpt\n"), "{}", both.stdout());
+    let one = sandbox.run("compare scores.jsonl --metric union --format csv --show means");
+    assert!(one.succeeds().stdout().starts_with("system,union\ngpt,"));
+}
+
+#[test]
+fn wide_characters_are_aligned() {
+    use unicode_width::UnicodeWidthStr as _;
+    let sandbox = Sandbox::new();
+    let names = ["雨の物語", "snow", "이야기"];
+    let all: String = (0..3)
+        .map(|system| jsonl(system, 12, true).replace(SYSTEMS[system].0, names[system]))
+        .collect();
+    sandbox.write("scores.jsonl", all);
+    let run = sandbox.run("compare scores.jsonl --metric union --show systems").succeeds();
+    let rows = run.stdout().lines().skip_while(|line| !line.contains("rank"));
+    let widths: Vec<usize> = rows.take(4).map(|line| line.trim_end().width()).collect();
+    assert_eq!(widths, [widths[0]; 4], "{}", run.stdout());
+}
+
+#[test]
+fn a_parquet_file_is_named_like_any_other() {
+    let sandbox = Sandbox::new();
+    sandbox.write("stories.jsonl", "{\"story\": \"Rain fell.\"}\n{\"story\": \"Snow fell.\"}\n");
+    for output in ["gpt.parquet", "llama.jsonl"] {
+        sandbox.run(&format!("score stories.jsonl --metric text-length -o {output}")).succeeds();
+    }
+    let run = sandbox.run("compare gpt.parquet llama.jsonl --format csv").succeeds();
+    assert!(run.stdout().contains(",gpt,2,"), "{}", run.stdout());
+    assert!(!run.stdout().contains("parquet"), "{}", run.stdout());
+}
+
+#[test]
+fn a_file_without_scores_is_named() {
+    let sandbox = Sandbox::new();
+    sandbox.write("ids.jsonl", "{\"id\": 1, \"system\": \"a\"}\n{\"id\": 2, \"system\": \"b\"}\n");
+    sandbox.run("compare ids.jsonl").fails_with("ids.jsonl: there is no metric");
+}
+
+#[test]
+fn an_error_about_a_value_names_the_file_that_has_it() {
+    let sandbox = Sandbox::new();
+    sandbox.write("a.csv", "id,system,union\n1,rain,0.5\n1,tale,0.25\n");
+    sandbox.write("b.csv", "id,system,bleu\n7,rain,1\n8,rain,2\n1,tale,1e80\n");
+    sandbox.run("compare a.csv b.csv").fails_with("b.csv:4: field \"bleu\": 1e80 is too large");
+}

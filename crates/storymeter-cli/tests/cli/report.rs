@@ -279,3 +279,61 @@ fn a_table_may_come_through_a_pipe() {
     sandbox.run_with_input("report /dev/stdin -o report.html", scores(0.5).as_bytes()).succeeds();
     assert!(sandbox.read("report.html").contains("24 stories to filter"));
 }
+
+#[test]
+fn every_score_file_is_on_the_page() {
+    let sandbox = Sandbox::new();
+    let line = |id: usize, system: &str, key: &str, value: usize| {
+        format!(
+            "{{\"id\":\"{id}\",\"system\":\"{system}\",\"scores\":{{\"{key}\":{value}}},\
+             \"explanation\":{{\"by\":\"the-{key}-of-{id}\"}}}}\n"
+        )
+    };
+    let table = |key: &str, factor: usize| -> String {
+        let rows = (0..12).flat_map(|id| [(id, "rain"), (id, "tale")]);
+        rows.map(|(id, system)| line(id, system, key, id * factor % 7)).collect()
+    };
+    sandbox.write("first.jsonl", table("alpha", 3));
+    sandbox.write("second.jsonl", table("beta", 5));
+    sandbox.write("third.jsonl", line(99, "snow", "alpha", 1));
+    sandbox
+        .write("stories.jsonl", "{\"id\": \"99\", \"system\": \"snow\", \"story\": \"It fell.\"}");
+    let command =
+        "report first.jsonl second.jsonl third.jsonl --stories stories.jsonl -o page.html";
+    sandbox.run(command).succeeds();
+    let page = sandbox.read("page.html");
+    for told in ["first.jsonl, second.jsonl, third.jsonl", "by alpha", "by beta", "the-alpha-of-99"]
+    {
+        assert!(page.contains(told), "{told}");
+    }
+    // What `compare` refuses is refused here too, unless it is the same stories scored twice.
+    sandbox.write("other.jsonl", table("alpha", 5));
+    sandbox.run("report first.jsonl other.jsonl -o page.html").fails_with("has another value in");
+    sandbox.write("far.csv", "id,system,gamma\n1,ice,1\n");
+    sandbox
+        .run("report first.jsonl far.csv -o page.html")
+        .fails_with("it has neither a story (by system and id) nor a column in common");
+    sandbox.write("a.jsonl", scores(0.5));
+    sandbox.write("b.jsonl", scores(3.0));
+    sandbox.run("report a.jsonl b.jsonl -o twice.html").succeeds();
+    assert!(sandbox.read("twice.html").contains("The same stories scored twice"));
+}
+
+/// A frame of Zstandard that is not compressed, of at most 255 bytes.
+fn zstandard(content: &str) -> Vec<u8> {
+    let length = u8::try_from(content.len()).unwrap();
+    let block = (u32::from(length) << 3 | 1).to_le_bytes();
+    let head = [0x28, 0xb5, 0x2f, 0xfd, 0x20, length, block[0], block[1], block[2]];
+    [&head, content.as_bytes()].concat()
+}
+
+#[test]
+fn explanations_are_shown_from_compressed_files_too() {
+    let sandbox = Sandbox::new();
+    let line = "{\"id\":\"1\",\"scores\":{\"m\":1},\"explanation\":{\"by\":\"the-reason\"}}\n";
+    sandbox.write("scores.jsonl.zst", zstandard(line));
+    sandbox.write("stories.jsonl", "{\"id\": \"1\", \"story\": \"Rain fell.\"}\n");
+    let command = "report scores.jsonl.zst --stories stories.jsonl -o page.html";
+    sandbox.run(command).succeeds();
+    assert!(sandbox.read("page.html").contains("the-reason"));
+}

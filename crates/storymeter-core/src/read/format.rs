@@ -293,6 +293,21 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_system_is_named_after_its_file_without_known_endings() {
+        for (name, stem) in [
+            ("gpt.parquet", "gpt"),
+            ("runs/gpt.jsonl.zst", "gpt"),
+            ("GPT.CSV.GZ", "GPT"),
+            ("gpt.ndjson.zstd", "gpt"),
+            ("gpt-3.5", "gpt-3.5"),
+            ("gpt-3.5.tab", "gpt-3.5"),
+            (".jsonl", ".jsonl"),
+        ] {
+            assert_eq!(known_stem(Path::new(name)), stem);
+        }
+    }
+
+    #[test]
     fn a_story_has_the_name_of_its_file() {
         for name in ["a/key.txt", "key.md", "key.txt.gz", "key.md.zst", "key"] {
             assert_eq!(stem(Path::new(name)), "key");

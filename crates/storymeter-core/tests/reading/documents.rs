@@ -94,8 +94,8 @@ fn errors_have_the_line_and_the_number_of_the_record() {
     );
     assert_eq!(
         error("a.json", "{\"story\": [\"x\", \"y\"], \"system\": [\"M\"]}"),
-        "a.json:1: record 2: the lists have different lengths: \"system\" ends after 1 values, and \
-         others go on"
+        "a.json:1: record 1: the lists have different lengths: \"story\" has 2 values, and \
+         \"system\" has 1"
     );
     let message = error("a.json", "[{\"tale\": \"x\"}]");
     assert!(message.starts_with("a.json:1: there is no field \"story\" (or"), "{message}");
@@ -129,4 +129,75 @@ fn a_bad_record_can_be_skipped_and_a_large_one_is_not_held() {
     let endless = format!("[\"{}", "y".repeat(10_000));
     let message = error_with("a.json", endless, &options);
     assert!(message.contains("bytes and does not end"), "{message}");
+}
+
+#[test]
+fn two_lists_of_stories_are_an_error_that_names_both() {
+    for (document, lists) in [
+        (r#"{"data": [{"story": "x"}], "stories": [{"story": "y"}]}"#, ["data", "stories"]),
+        (r#"{"rows": [], "n": 1, "examples": [{"story": "y"}]}"#, ["rows", "examples"]),
+        (r#"{"story": ["x"], "data": [{"story": "y"}]}"#, ["story", "data"]),
+        (r#"{"data": [{"story": "y"}], "text": ["x"]}"#, ["data", "text"]),
+    ] {
+        let message = error("a.json", document);
+        let [first, second] = lists;
+        let said = format!("two lists of stories, \"{first}\" and \"{second}\"; keep one of them");
+        assert!(message.starts_with("a.json:1: record "), "{message}");
+        assert!(message.ends_with(&said), "{message}");
+    }
+    let about = r#"{"output": {"dir": "x"}, "data": [{"story": "y"}]}"#;
+    assert_eq!(texts(&stories("a.json", about)), ["y"]);
+}
+
+#[test]
+fn a_key_that_is_given_twice_is_an_error() {
+    for (document, said) in [
+        (
+            "{\"data\": [\"x\"],\n\"data\": [\"y\"]}",
+            ":2: record 2: the key \"data\" is given twice",
+        ),
+        (
+            "{\"story\": [\"x\"],\n\"story\": [\"y\"]}",
+            ":2: record 1: the key \"story\" is given twice",
+        ),
+        (
+            r#"{"story": {"0": "x", "0": "y"}}"#,
+            ":1: record 1: the key \"0\" of \"story\" is given twice",
+        ),
+        (
+            r#"[{"text": "x", "text": "y"}]"#,
+            ":1: field \"text\": record 1: wrong JSON: the field is given twice",
+        ),
+    ] {
+        assert_eq!(error("a.json", document), format!("a.json{said}"));
+    }
+}
+
+#[test]
+fn objects_per_field_are_joined_by_key() {
+    let read = stories(
+        "a.json",
+        r#"{"story": {"0": "A door.", "1": "A cat."}, "system": {"1": "N", "0": "M"},
+            "human.fun": {"1": 5, "0": 4}}"#,
+    );
+    let systems: Vec<_> = read.iter().map(|story| story.system.as_deref()).collect();
+    assert_eq!((texts(&read), systems), (vec!["A door.", "A cat."], vec![Some("M"), Some("N")]));
+    assert_eq!(read[1].ratings.get("fun"), Some(&[Some(5.0)][..]));
+    for (document, said) in [
+        (
+            r#"{"story": {"0": "x", "1": "y"}, "system": {"1": "N"}}"#,
+            "\"system\" has no value of the key \"0\", which \"story\" has",
+        ),
+        (
+            r#"{"system": {"1": "N"}, "story": {"1": "y", "2": "x"}}"#,
+            "\"system\" has no value of the key \"2\", which \"story\" has",
+        ),
+        (
+            r#"{"story": {"0": "x"}, "system": ["N"]}"#,
+            "\"system\" is a list and \"story\" an object, so it is not clear which of their values \
+             belong together",
+        ),
+    ] {
+        assert_eq!(error("a.json", document), format!("a.json:1: record 1: {said}"));
+    }
 }

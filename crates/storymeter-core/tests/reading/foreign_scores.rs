@@ -234,3 +234,76 @@ fn what_contradicts_itself_is_an_error_with_both_places() {
     assert!(message.contains("it is not clear whose story it means"), "{message}");
     assert_eq!(join(&[("a.csv", own), ("b.csv", own)]).unwrap().rows().len(), 1, "the same twice");
 }
+
+#[test]
+fn lines_of_json_know_the_same_names_as_tables() {
+    let expected = read("a.csv", "StoryID,generator,prompt_id,union\n1,rain,p,0.5\n2,tale,p,1\n");
+    assert_eq!(expected.systems(), ["rain", "tale"]);
+    let line = |id: u8, system: &str, union: f64| {
+        format!(
+            "{{\"storyid\": {id}, \"generator\": \"{system}\", \"prompt_id\": \"p\", \
+             \"scores\": {{\"union\": {union}}}}}\n"
+        )
+    };
+    let table = read("a.jsonl", &(line(1, "rain", 0.5) + &line(2, "tale", 1.0)));
+    assert_eq!(rows(&table), rows(&expected));
+    assert_eq!(columns(&table), columns(&expected));
+    let flat = "{\"Model\": \"rain\", \"human.fun\": [3, 4], \"scores\": {\"union\": 1}}\n";
+    let table = read("a.jsonl", flat);
+    assert_eq!(table.systems(), ["rain"]);
+    assert_eq!(columns(&table), [("fun", vec![Some(3.5)]), ("union", vec![Some(1.0)])]);
+}
+
+#[test]
+fn of_two_names_the_more_usual_one_is_taken_and_a_note_says_so() {
+    let line = "{\"generator\": \"x\", \"system\": \"rain\", \"id\": 1, \"scores\": {\"m\": 1}}\n";
+    for (name, content) in [("a.jsonl", line), ("a.csv", "generator,system,id,m\nx,rain,1,1\n")] {
+        let table = read(name, content);
+        assert_eq!(rows(&table), [(Some("rain"), "1", "1")], "{content}");
+        assert_eq!(columns(&table), [("m", vec![Some(1.0)])], "{content}");
+        let note = format!("{name}: system from \"system\" and not \"generator\"");
+        assert!(table.notes().contains(&note), "{:?}", table.notes());
+    }
+    assert_eq!(
+        refused("a.jsonl", "{\"model\": \"x\", \"model\": \"y\", \"scores\": {\"m\": 1}}\n"),
+        "a.jsonl:1: field \"model\": wrong JSON at column 48: the field is given twice"
+    );
+    let both = "{\"human\": {\"fun\": 1}, \"human.fun\": 2, \"scores\": {\"m\": 1}}\n";
+    let message = refused("a.jsonl", both);
+    assert!(message.contains("field \"human.fun\""), "{message}");
+    assert!(message.contains("there is also a field with all ratings"), "{message}");
+}
+
+#[test]
+fn after_joining_every_value_has_the_place_in_its_own_file() {
+    let (sandbox, paths) = Sandbox::with(&[
+        ("a.csv", "id,system,union\n1,rain,0.5\n2,rain,0.25\n"),
+        ("b.csv", "id,system,bleu,human/fun\n9,rain,1,4\n2,rain,2,5\n"),
+    ]);
+    let table = joined_scores(&paths, &Catalogue::default()).unwrap();
+    let shown = |place: storymeter_core::Place| {
+        place.to_string().replace(&format!("{}/", sandbox.0.path().display()), "")
+    };
+    assert_eq!(rows(&table)[1..], [(Some("rain"), "2", "2"), (Some("rain"), "9", "9")]);
+    let column = |key: &str| table.find(key).unwrap();
+    assert_eq!(shown(table.place(1)), "a.csv:3");
+    assert_eq!(shown(table.place(2)), "b.csv:2");
+    assert_eq!(shown(table.place_of_value(column("union"), 1)), "a.csv:3");
+    assert_eq!(shown(table.place_of_value(column("bleu"), 1)), "b.csv:3");
+    assert_eq!(shown(table.place_of_value(column("bleu"), 2)), "b.csv:2");
+    assert_eq!(shown(table.place_of_rating("fun", 1)), "b.csv:3");
+    let mut part = ScoreTable::new(vec![table.rows()[1].clone()]);
+    part.push_from(&table, column("bleu"), &[1]);
+    assert_eq!(part.values(part.find("bleu").unwrap()), [Ok(2.0)]);
+    assert_eq!(shown(part.place_of_value(part.find("bleu").unwrap(), 0)), "b.csv:3");
+}
+
+#[cfg(feature = "parquet")]
+#[test]
+fn a_parquet_file_of_one_system_is_named_after_it() {
+    let (sandbox, mut paths) = Sandbox::with(&[("tale.csv", "id,union\n1,0.25\n")]);
+    paths.push(sandbox.0.path().join("gpt.parquet"));
+    read("gpt.csv", "id,union\n1,0.5\n").write(&paths[1]).unwrap();
+    let table = joined_scores(&paths, &Catalogue::default()).unwrap();
+    assert_eq!(table.systems(), ["tale", "gpt"]);
+}

@@ -3,7 +3,7 @@
 use storymeter_core::Story;
 use storymeter_core::read::{FieldNames, Format, ReadOptions, Summary, open};
 
-use crate::folder::{Folder, error_with, stories};
+use crate::folder::{Folder, error, error_with, stories};
 
 fn summary(name: &str, content: &str, options: &ReadOptions) -> Summary {
     let folder = Folder::with(name, content);
@@ -171,4 +171,39 @@ fn prose_is_not_taken_for_a_table() {
     ] {
         assert_eq!(Format::detect(std::path::Path::new("-"), text.as_bytes()), Some(Format::Text));
     }
+}
+
+#[test]
+fn columns_of_ratings_stand_beside_the_story_in_every_format() {
+    let options = ReadOptions::default();
+    for (name, content) in [
+        ("a.csv", "story,human.plot,human/fun,mood\nRain fell.,3,,sad\nSnow fell.,4.5,2,NA\n"),
+        ("a.csv", "story;Human.plot;human/fun\nRain fell.;3;NA\nSnow fell.;4,5;2\n"),
+        ("a.tsv", "story\thuman.plot\thuman:fun\nRain fell.\t3\t\nSnow fell.\t4.5\t2\n"),
+        (
+            "a.jsonl",
+            "{\"story\": \"Rain fell.\", \"human.plot\": 3, \"human/fun\": null}\n\
+             {\"human/fun\": [2], \"story\": \"Snow fell.\", \"human.plot\": 4.5}\n",
+        ),
+        (
+            "a.json",
+            "{\"story\": [\"Rain fell.\", \"Snow fell.\"], \"human.plot\": [3, 4.5],\n \
+             \"human/fun\": [null, 2]}",
+        ),
+    ] {
+        let stories = read(name, content, &options);
+        let rating = |story: usize, criterion: &str| stories[story].ratings.get(criterion);
+        assert_eq!(rating(0, "plot"), Some(&[Some(3.0)][..]), "{content}");
+        assert_eq!(rating(0, "fun"), Some(&[None][..]), "{content}");
+        assert_eq!(rating(1, "plot"), Some(&[Some(4.5)][..]), "{content}");
+        assert_eq!(rating(1, "fun"), Some(&[Some(2.0)][..]), "{content}");
+    }
+    assert_eq!(
+        error("a.csv", "story,human.plot\nRain fell.,3\nSnow fell.,good\n"),
+        "a.csv:3: field \"human.plot\": \"good\" is not a finite number"
+    );
+    assert_eq!(
+        error("a.csv", "story,human.plot,human/plot\nRain fell.,3,4\n"),
+        "a.csv:1: field \"human/plot\": the column \"human.plot\" has ratings on the same criterion"
+    );
 }

@@ -163,3 +163,41 @@ fn a_stream_is_read_like_a_file() {
         "standard input: not valid Parquet: the file does not begin with \"PAR1\""
     );
 }
+
+#[test]
+fn columns_of_ratings_are_read() {
+    use parquet::basic::{LogicalType, Repetition, Type as Physical};
+    use parquet::schema::types::Type;
+    let folder = Folder::new();
+    let column = |name: &'static str, physical| {
+        Type::primitive_type_builder(name, physical).with_repetition(Repetition::REQUIRED)
+    };
+    let text = column("story", Physical::BYTE_ARRAY).with_logical_type(Some(LogicalType::String));
+    let columns = [
+        text.build().unwrap(),
+        column("human.plot", Physical::DOUBLE).build().unwrap(),
+        column("human/fun", Physical::INT64).build().unwrap(),
+    ];
+    let schema = Type::group_type_builder("stories").with_fields(columns.map(Arc::new).to_vec());
+    let file = File::create(folder.path("a.parquet")).unwrap();
+    let schema = Arc::new(schema.build().unwrap());
+    let mut writer = SerializedFileWriter::new(file, schema, Default::default()).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    for at in 0.. {
+        let Some(mut cells) = group.next_column().unwrap() else { break };
+        match at {
+            0 => {
+                let texts = [ByteArray::from("Rain fell.")];
+                cells.typed::<ByteArrayType>().write_batch(&texts, None, None).unwrap();
+            }
+            1 => drop(cells.typed::<DoubleType>().write_batch(&[2.5], None, None).unwrap()),
+            _ => drop(cells.typed::<Int64Type>().write_batch(&[4], None, None).unwrap()),
+        }
+        cells.close().unwrap();
+    }
+    group.close().unwrap();
+    writer.close().unwrap();
+    let (stories, _) = folder.read(&["a.parquet"], &ReadOptions::default()).unwrap();
+    assert_eq!(stories[0].ratings.get("plot"), Some(&[Some(2.5)][..]));
+    assert_eq!(stories[0].ratings.get("fun"), Some(&[Some(4.0)][..]));
+}

@@ -62,3 +62,23 @@ fn a_reader_can_be_sent_to_a_thread() {
     fn is_send<T: Send>() {}
     is_send::<RawRecords>();
 }
+
+#[test]
+fn folders_beside_files_are_not_passed_over() {
+    let folder = three_files();
+    std::fs::create_dir(folder.path("more")).unwrap();
+    folder.add("more/notes.pdf", "no stories");
+    assert_eq!(folder.read(&[""], &ReadOptions::default()).unwrap().0.len(), 6);
+    folder.add("more/d.jsonl", "{\"story\": \"6\"}\n");
+    let message = |folder: &Folder| {
+        let error = folder.read(&[""], &ReadOptions::default()).unwrap_err();
+        folder.shown(&error.to_string())
+    };
+    let said = "the folder has files of stories of its own and folders with such files";
+    assert!(message(&folder).contains(said), "{}", message(&folder));
+    let deep = Folder::new();
+    std::fs::create_dir_all(deep.path("rain/old")).unwrap();
+    deep.add("rain/a.txt", "Rain fell.");
+    deep.add("rain/old/b.txt", "Snow fell.");
+    assert!(message(&deep).starts_with("rain: the folder has files"), "{}", message(&deep));
+}

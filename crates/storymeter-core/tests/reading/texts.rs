@@ -76,11 +76,13 @@ fn texts_beside_folders_of_texts_are_not_guessed_at() {
     folder.add("prompts.txt", "A cat.\nA door.\n");
     let message = folder.read(&[""], &ReadOptions::default()).unwrap_err().to_string();
     assert!(message.ends_with("name the files or folders to read"), "{message}");
-    // Other files are the stories, and folders beside them are not looked into.
+    // That holds for every format.
     std::fs::remove_file(folder.path("prompts.txt")).unwrap();
     folder.add("all.jsonl", "{\"story\": \"x\"}\n");
     folder.add("notes.md", "Nothing.\n");
-    assert_eq!(folder.read(&[""], &ReadOptions::default()).unwrap().0.len(), 1);
+    let message = folder.read(&[""], &ReadOptions::default()).unwrap_err().to_string();
+    assert!(message.ends_with("name the files or folders to read"), "{message}");
+    assert_eq!(folder.read(&["all.jsonl"], &ReadOptions::default()).unwrap().0.len(), 1);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Files that are compressed with Zstandard.
 
-use storymeter_core::read::ReadOptions;
+use storymeter_core::read::{ReadOptions, explanations};
 
 use crate::folder::{Folder, error, stories};
 
@@ -60,4 +60,18 @@ fn a_frame_cannot_ask_for_gigabytes() {
     let message = error("a.jsonl.zst", frame);
     assert!(message.contains("the Zstandard data are damaged: "), "{message}");
     assert!(message.contains("memory"), "{message}");
+}
+
+#[test]
+fn explanations_are_found_in_any_compression() {
+    let lines =
+        "{\"scores\": {\"m\": 1}}\n\n{\"scores\": {\"m\": 2}, \"explanation\": {\"a\": 1}}\n";
+    let expected = [(1, serde_json::json!({"a": 1}))];
+    for content in [lines.as_bytes().to_vec(), zst(lines), crate::folder::gzip(lines)] {
+        let found = explanations("a.jsonl", std::io::Cursor::new(content)).unwrap();
+        assert_eq!(found, expected);
+    }
+    let broken = "{\"scores\": {\"m\": 2}, \"explanation\": {\"a\": }}\n".as_bytes();
+    let message = explanations("a.jsonl", broken).unwrap_err().to_string();
+    assert!(message.starts_with("a.jsonl:1: field \"explanation\": wrong JSON"), "{message}");
 }

@@ -300,6 +300,17 @@ mod tests {
     }
 
     #[test]
+    fn wide_characters_take_two_columns() {
+        let mut sheet =
+            Sheet::new("id", Subject::Other, "", Form::Table).column("名前", 0).column("r", 1);
+        sheet.push(vec!["雨の物語".into(), 0.5.into()]);
+        sheet.push(vec!["tale".into(), (-0.5).into()]);
+        let text = self::sheet(&sheet);
+        let ends: Vec<usize> = text.lines().skip(1).take(3).map(|line| line.width()).collect();
+        assert_eq!(ends, [ends[0]; 3], "{text}");
+    }
+
+    #[test]
     fn csv_keeps_full_precision_and_quotes_where_needed() {
         assert_eq!(
             csv(&example(), TextCells::Marked),
