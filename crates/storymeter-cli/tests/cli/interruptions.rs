@@ -162,20 +162,39 @@ fn a_killed_program_leaves_a_pair_that_belongs_together() {
 #[test]
 fn an_interruption_does_not_come_between_two_outputs() {
     let sandbox = Sandbox::new();
-    let story = "{\"story\": \"Rain fell. The lamp went out. He ran home and slept.\"}\n";
-    sandbox.write("many.jsonl", story.repeat(500));
-    for round in 0..20 {
-        let line = "perturb many.jsonl -o out --save-donors donors -q & \
-                    until [ -e out -o -e donors ]; do :; done; kill -TERM $!; wait $!";
-        let run = Command::new("bash")
-            .args(["-c", &format!("\"$0\" {line}"), env!("CARGO_BIN_EXE_storymeter")])
-            .current_dir(sandbox.path(""))
-            .output()
-            .unwrap();
-        let said = String::from_utf8_lossy(&run.stderr);
-        assert_eq!(sandbox.names(), ["donors", "many.jsonl", "out"], "round {round}: {said}");
-        for name in ["out", "donors"] {
-            std::fs::remove_file(sandbox.path(name)).unwrap();
+    let story = |number: usize| {
+        let system = ["sun", "fog"][number % 2];
+        format!("{{\"system\": \"{system}\", \"story\": \"Rain fell. The lamp went out. He ran.\"}}\n")
+    };
+    sandbox.write("many.jsonl", (0..500).map(story).collect::<String>());
+    sandbox.run("score many.jsonl -m distinct-2 -o scores.jsonl --resamples 10").succeeds();
+    let before = sandbox.names();
+    for (line, outputs) in [
+        ("perturb many.jsonl -o out --save-donors donors -q", ["donors", "out"]),
+        ("report scores.jsonl --figures figures -o page.html -q", ["figures", "page.html"]),
+    ] {
+        for round in 0..10 {
+            let [a, b] = outputs;
+            let line = format!(
+                "\"$0\" {line} & until [ -e {a} -o -e {b} ]; do :; done; kill -TERM $!; wait $!"
+            );
+            let run = Command::new("bash")
+                .args(["-c", &line, env!("CARGO_BIN_EXE_storymeter")])
+                .current_dir(sandbox.path(""))
+                .output()
+                .unwrap();
+            let said = String::from_utf8_lossy(&run.stderr);
+            let mut expected = before.clone();
+            expected.extend(outputs.map(str::to_owned));
+            expected.sort();
+            assert_eq!(sandbox.names(), expected, "{line}, round {round}: {said}");
+            for path in outputs.map(|name| sandbox.path(name)) {
+                let removed = match path.is_dir() {
+                    true => std::fs::remove_dir_all(path),
+                    false => std::fs::remove_file(path),
+                };
+                removed.unwrap();
+            }
         }
     }
 }

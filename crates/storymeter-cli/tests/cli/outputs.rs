@@ -252,7 +252,8 @@ fn a_folder_that_cannot_be_closed_is_listed_all_the_same() {
         "score in -m distinct-2 --out-dir out",
         "merge out",
         "suite make in -o suite",
-        "report scores.jsonl --figures figures -o page.html",
+        "suite make in -o suite",
+        "report scores.jsonl -o page.html",
     ] {
         let faults = [("LD_PRELOAD", library.to_str().unwrap())];
         let run = sandbox.run_with(line, &faults);
