@@ -138,7 +138,8 @@ pub struct ScoreArgs {
     )]
     out_dir: Option<PathBuf>,
     /// Skip files that are scored completely. It is an error if they were scored with other metrics
-    /// or settings, and a file that has changed since is scored again
+    /// or settings, and a file whose content has changed since is scored again. Files that
+    /// storymeter did not write are never replaced
     #[arg(long, requires = "out_dir")]
     resume: bool,
     /// Score only every N-th file, from number I on, counted from 0: job I of N. All jobs must name

@@ -118,6 +118,10 @@ fn what_a_killed_program_left_is_removed_by_the_next() {
     assert_eq!(partials(&sandbox), 0);
 }
 
+/// Makes a disk slow, so that a signal comes while files are written to it.
+const SLOW_DISK: &str = "#include <time.h>\n\
+    int fsync(int f) { struct timespec t = {0, 99999999}; while (nanosleep(&t, &t)); return 0; }\n";
+
 /// Killed at any moment, a run leaves scores and a header that belong together: the older ones or
 /// its own.
 #[test]
@@ -125,57 +129,68 @@ fn a_killed_program_leaves_a_pair_that_belongs_together() {
     let sandbox = Sandbox::new();
     let story = "{\"story\": \"Rain fell. The lamp went out. He ran home and slept.\"}\n";
     sandbox.write("many.jsonl", story.repeat(2000));
+    let slow = sandbox.fault(SLOW_DISK);
     let score = "score many.jsonl -m distinct-2,text-length --resamples 1 -o out.jsonl";
     sandbox.run("score many.jsonl -m distinct-2 --resamples 1 -o out.jsonl").succeeds();
-    let old = ["out.jsonl", "out.jsonl.meta.json"].map(|name| sandbox.read(name));
+    let old = ["out.jsonl", "out.jsonl.meta.json"].map(|name| (name, sandbox.read(name)));
+    let before = sandbox.names();
     let mut killed = 0;
-    for round in 0..60 {
-        old.iter().zip(["out.jsonl", "out.jsonl.meta.json"]).for_each(|(text, name)| {
-            sandbox.write(name, text);
-        });
+    let quick = (0..40).map(|round| ("", round * 50));
+    let slowly = (0..15).map(|round| (slow.to_str().unwrap(), round * 20_000));
+    for (library, wait) in quick.chain(slowly) {
+        old.iter().for_each(|(name, text)| sandbox.write(name, text));
         let mut child = Command::new(env!("CARGO_BIN_EXE_storymeter"))
             .args(score.split_whitespace())
             .current_dir(sandbox.path(""))
+            .env("LD_PRELOAD", library)
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
         // The header is written when the scores are complete.
-        let header = || {
+        let header_is_begun = || {
             let names = sandbox.names();
-            let mut partial = names.iter().filter(|name| name.ends_with(".partial"));
-            partial.nth(1).is_some()
+            names.iter().filter(|name| name.ends_with(".partial")).count() > 1
         };
-        while !header() && child.try_wait().unwrap().is_none() {}
-        std::thread::sleep(Duration::from_micros(round * 50));
+        while !header_is_begun() && child.try_wait().unwrap().is_none() {}
+        std::thread::sleep(Duration::from_micros(wait));
         let _ = child.kill();
         killed += usize::from(!child.wait().unwrap().success());
         let merged = sandbox.run("merge out.jsonl.meta.json --expect 1 --resamples 1 -q");
-        assert_eq!(merged.code(), 0, "round {round}: {}", merged.stderr());
+        assert_eq!(merged.code(), 0, "after {wait} µs: {}", merged.stderr());
     }
     assert!(killed > 0);
     sandbox.run(score).succeeds();
-    assert_eq!(sandbox.names(), ["many.jsonl", "out.jsonl", "out.jsonl.meta.json"]);
+    assert_eq!(sandbox.names(), before);
 }
 
 /// Interrupted at any moment, a run leaves both of its outputs or none.
 #[test]
 fn an_interruption_does_not_come_between_two_outputs() {
     let sandbox = Sandbox::new();
-    let story = "{\"story\": \"Rain fell. The lamp went out. He ran home and slept.\"}\n";
-    sandbox.write("many.jsonl", story.repeat(500));
-    for round in 0..20 {
-        let line = "perturb many.jsonl -o out --save-donors donors -q & \
-                    until [ -e out -o -e donors ]; do :; done; kill -TERM $!; wait $!";
+    let story = |number: usize| {
+        let system = ["sun", "fog"][number % 2];
+        format!("{{\"system\": \"{system}\", \"story\": \"Rain fell. He ran home. The end.\"}}\n")
+    };
+    sandbox.write("many.jsonl", (0..500).map(story).collect::<String>());
+    sandbox.run("score many.jsonl -m distinct-2 -o scores.jsonl --resamples 10").succeeds();
+    let slow = sandbox.fault(SLOW_DISK);
+    for (line, [a, b]) in [
+        ("perturb many.jsonl -o out --save-donors donors -q", ["donors", "out"]),
+        ("report scores.jsonl --figures figures -o page.html -q", ["figures/*.svg", "page.html"]),
+    ] {
+        let there = |joined: &str| format!("compgen -G '{a}' > list {joined} [ -e {b} ]");
+        let line = format!(
+            "LD_PRELOAD={} \"$0\" {line} & until {}; do :; done; kill $!; wait $!; {}",
+            slow.display(),
+            there("||"),
+            there("&&")
+        );
         let run = Command::new("bash")
-            .args(["-c", &format!("\"$0\" {line}"), env!("CARGO_BIN_EXE_storymeter")])
+            .args(["-c", &line, env!("CARGO_BIN_EXE_storymeter")])
             .current_dir(sandbox.path(""))
             .output()
             .unwrap();
-        let said = String::from_utf8_lossy(&run.stderr);
-        assert_eq!(sandbox.names(), ["donors", "many.jsonl", "out"], "round {round}: {said}");
-        for name in ["out", "donors"] {
-            std::fs::remove_file(sandbox.path(name)).unwrap();
-        }
+        assert!(run.status.success(), "{line}: {}", String::from_utf8_lossy(&run.stderr));
     }
 }

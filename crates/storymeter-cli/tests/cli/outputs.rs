@@ -240,19 +240,14 @@ fn a_folder_that_cannot_be_closed_is_listed_all_the_same() {
     fs::create_dir(sandbox.path("in")).unwrap();
     sandbox.write("in/a.jsonl", STORIES);
     let fault = "#include <errno.h>\nint closedir(void *d) { errno = EIO; return -1; }\n";
-    sandbox.write("fault.c", fault);
-    let built = Command::new("cc")
-        .args(["-shared", "-fPIC", "-o", "fault.so", "fault.c"])
-        .current_dir(sandbox.path(""))
-        .status();
-    assert!(built.unwrap().success());
-    let library = sandbox.path("fault.so");
+    let library = sandbox.fault(fault);
     for line in [
         "score in -m distinct-2 -o scores.jsonl",
         "score in -m distinct-2 --out-dir out",
         "merge out",
         "suite make in -o suite",
-        "report scores.jsonl --figures figures -o page.html",
+        "suite make in -o suite",
+        "report scores.jsonl -o page.html",
     ] {
         let faults = [("LD_PRELOAD", library.to_str().unwrap())];
         let run = sandbox.run_with(line, &faults);

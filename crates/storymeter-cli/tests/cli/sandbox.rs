@@ -54,6 +54,17 @@ impl Sandbox {
         self.start_with(arguments, b"", &[])
     }
 
+    /// Builds a library that replaces a function of the system, for `LD_PRELOAD`.
+    #[cfg(target_os = "linux")]
+    pub fn fault(&self, code: &str) -> PathBuf {
+        let folder = tempfile::tempdir_in(self.0.path()).unwrap().keep();
+        std::fs::write(folder.join("fault.c"), code).unwrap();
+        let arguments = ["-shared", "-fPIC", "-o", "fault.so", "fault.c"];
+        let built = Command::new("cc").args(arguments).current_dir(&folder).status();
+        assert!(built.unwrap().success());
+        folder.join("fault.so")
+    }
+
     fn start(&self, line: &str, input: &[u8], variables: &[(&str, &str)]) -> Run {
         self.start_with(&line.split_whitespace().collect::<Vec<_>>(), input, variables)
     }

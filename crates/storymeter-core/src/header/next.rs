@@ -41,8 +41,10 @@ fn found(scores: &Path) -> Option<(Header, bool)> {
 pub(super) fn settle(scores: &Path) -> Result<()> {
     let (path, header) = (path_of(scores), Header::path_of(scores));
     let settled = match found(scores) {
-        // A link stays, and the file that it points to is replaced.
-        Some((_, true)) => fs::rename(&path, header.canonicalize().unwrap_or(header)),
+        // A link stays, and the file that it points to is replaced. If the header has both names
+        // already, renaming it does nothing, so the second name is removed in any case.
+        Some((_, true)) => fs::rename(&path, header.canonicalize().unwrap_or(header))
+            .and_then(|()| fs::remove_file(&path)),
         Some((_, false)) => fs::remove_file(&path),
         None => Ok(()),
     };
