@@ -11,7 +11,7 @@ use std::io::{ErrorKind, Write};
 use std::path::Path;
 use std::time::Instant;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value, json};
 use storymeter_core::rng::{CounterId, StreamId, shuffled};
 use storymeter_core::{AtomicFile, Place, Signature};
@@ -19,7 +19,7 @@ use storymeter_core::{AtomicFile, Place, Signature};
 use storymeter_encoder::cuda::Cuda;
 use storymeter_encoder::train::{
     AdamW, Backend, Cpu, ForwardOptions, Network, Optimiser, OptimiserState, SavedState,
-    SavedTensors, warm_up_then_linear,
+    SavedTensors, Skipped, warm_up_then_linear,
 };
 use storymeter_encoder::{Config, Parameters, Stream, Tensor, read_tensor_file};
 
@@ -90,8 +90,18 @@ pub struct Quality {
     /// By what epochs are compared: the one with the largest rank is the best, and of equal ones
     /// the one with the smallest loss.
     pub rank: f64,
-    /// What else there is to report, by name.
+    /// What else there is to report, by name. A figure that is not finite, such as a perplexity
+    /// beyond all numbers, is not reported.
+    #[serde(deserialize_with = "known")]
     pub figures: BTreeMap<String, f64>,
+}
+
+/// Reads figures. Checkpoints of older versions have `null` for those that were not finite.
+fn known<'d, D: Deserializer<'d>>(
+    source: D,
+) -> std::result::Result<BTreeMap<String, f64>, D::Error> {
+    let figures = BTreeMap::<String, Option<f64>>::deserialize(source)?;
+    Ok(figures.into_iter().filter_map(|(name, figure)| Some((name, figure?))).collect())
 }
 
 impl Quality {
@@ -216,6 +226,10 @@ pub struct StepReport {
     pub learning_rate: f32,
     /// The norm of the gradients of the last step, before clipping.
     pub gradient_norm: f64,
+    /// The steps since the beginning of the first epoch that were skipped, because their gradients
+    /// were not finite.
+    #[serde(skip_serializing_if = "Skipped::is_none")]
+    pub skipped: Skipped,
     /// The number of tokens per second.
     pub tokens_per_second: f64,
     /// The share of the whole run that is done.
@@ -230,6 +244,9 @@ pub struct EpochReport {
     pub epoch: u64,
     /// The number of its steps.
     pub steps: u64,
+    /// How many of them were skipped, because their gradients were not finite.
+    #[serde(default)]
+    pub skipped: u64,
     /// The number of its tokens.
     pub tokens: u64,
     /// The mean training loss over its steps.
@@ -247,6 +264,8 @@ pub struct End {
     pub seconds: f64,
     /// The number of steps.
     pub steps: u64,
+    /// How many of them were skipped, because their gradients were not finite.
+    pub skipped: u64,
     /// The number of epochs.
     pub epochs: usize,
     /// The best epoch, whose weights the output folder holds.
@@ -261,6 +280,9 @@ struct RunState {
     identity: Identity,
     reports: Vec<EpochReport>,
     steps: u64,
+    /// The steps that were skipped. Checkpoints of older versions did not count them.
+    #[serde(default)]
+    skipped: Skipped,
     /// The SHA-256 of all numbers in the file, so that a damaged checkpoint is not trained on.
     sha256: String,
 }
@@ -314,7 +336,8 @@ fn fine_tune_on<B: Backend, T: Task>(
     let (mut reports, mut steps, mut means) = (Vec::new(), 0, None);
     if let Some((state, mut tensors)) = if job.resume { kept(job)? } else { None } {
         tensors.put_into(&mut parameters.tensors, &mut heads).map_err(other)?;
-        means = Some(OptimiserState { steps: state.steps, means: tensors.means });
+        let (steps, skipped) = (state.steps, state.skipped);
+        means = Some(OptimiserState { steps, skipped, means: tensors.means });
         (reports, steps) = (state.reports, state.steps);
     }
     let start = Start {
@@ -367,7 +390,8 @@ impl<B: Backend, T: Task> Run<'_, B, T> {
     /// is the best so far, the model.
     fn epoch(&mut self, epoch: u64, watch: Watch<'_>) -> Result<()> {
         let (steps, tokens, loss) = self.pass(epoch, watch)?;
-        let dev = self.task.evaluate(&mut self.network)?;
+        let mut dev = self.task.evaluate(&mut self.network)?;
+        dev.figures.retain(|_, figure| figure.is_finite());
         self.network.take_losses()?;
         if !(dev.loss.is_finite() && dev.rank.is_finite()) {
             return Err(Error::Diverged { epoch: epoch + 1, loss: dev.loss });
@@ -376,7 +400,9 @@ impl<B: Backend, T: Task> Run<'_, B, T> {
             true => epoch + 1 == self.job.plan.epochs,
             false => self.reports.iter().all(|past| dev.is_better_than(&past.dev)),
         };
-        self.reports.push(EpochReport { epoch: epoch + 1, steps, tokens, loss, dev, best });
+        let skipped = self.network.steps()?.1.all.saturating_sub(self.skipped());
+        let epoch = epoch + 1;
+        self.reports.push(EpochReport { epoch, steps, skipped, tokens, loss, dev, best });
         if self.job.plan.checkpoints {
             self.save_checkpoint()?;
         }
@@ -421,13 +447,15 @@ impl<B: Backend, T: Task> Run<'_, B, T> {
                     return Err(Error::Diverged { epoch: epoch + 1, loss });
                 }
                 sum += losses;
+                let (gradient_norm, skipped) = self.network.steps()?;
                 let seconds = since.elapsed().as_secs_f64().max(1e-9);
                 watch(Event::Steps(&StepReport {
                     epoch: epoch + 1,
                     step: self.steps,
                     loss,
                     learning_rate: rate,
-                    gradient_norm: self.network.gradient_norm()?,
+                    gradient_norm,
+                    skipped,
                     tokens_per_second: (tokens - seen_tokens) as f64 / seconds,
                     progress: progress(done),
                 }))?;
@@ -459,11 +487,13 @@ impl<B: Backend, T: Task> Run<'_, B, T> {
 
     fn save_checkpoint(&self) -> Result<()> {
         let path = self.job.out.join(CHECKPOINT);
+        let (_, skipped) = self.network.steps()?;
         let state = |sha256: String| {
             let state = RunState {
                 identity: self.job.identity.clone(),
                 reports: self.reports.clone(),
                 steps: self.steps,
+                skipped,
                 sha256,
             };
             serde_json::to_string(&state).unwrap_or_default()
@@ -509,11 +539,17 @@ impl<B: Backend, T: Task> Run<'_, B, T> {
         self.job.plan.patience > 0 && worse >= self.job.plan.patience
     }
 
+    /// The number of steps of finished epochs that were skipped.
+    fn skipped(&self) -> u64 {
+        self.reports.iter().map(|report| report.skipped).sum()
+    }
+
     fn end(&self, clock: Instant) -> End {
         let best = self.reports.iter().rev().find(|report| report.best);
         End {
             seconds: clock.elapsed().as_secs_f64(),
             steps: self.steps,
+            skipped: self.skipped(),
             epochs: self.reports.len(),
             best_epoch: best.map_or(0, |report| report.epoch),
             signature: self.signature().to_string(),

@@ -142,6 +142,29 @@ fn stories_that_were_left_out_are_predicted() {
 }
 
 #[test]
+fn a_model_of_a_hundred_criteria_is_read_back() {
+    let out = tempfile::tempdir().unwrap();
+    let names: Vec<String> = (0..100).map(|number| format!("criterion-{number}")).collect();
+    let criteria: Vec<&str> = names.iter().map(String::as_str).collect();
+    let first = (0..60).map(|number| story(number, &criteria, 5.0)).collect();
+    let data = Data { sets: [first, second()], ..Data::new() };
+    let settings = Settings { epochs: 1, ..settings() };
+    data.run(LeftOut::Nothing, (&settings, out.path(), false), &mut quietly).unwrap();
+    let model = Model::load(out.path()).unwrap();
+    let heads = model.card.criteria.clone().unwrap().heads.len();
+    assert_eq!(heads, 102, "a hundred, coherence of the second set, and one for all");
+
+    // What could not be read back is not written.
+    let mut twice = model;
+    let card = twice.card.criteria.as_mut().unwrap();
+    card.heads[1].name = card.heads[0].name.clone();
+    let empty = tempfile::tempdir().unwrap();
+    let said = twice.save(empty.path()).unwrap_err().to_string();
+    assert!(said.ends_with("the name criterion-0 is there twice"), "{said}");
+    assert_eq!(fs::read_dir(empty.path()).unwrap().count(), 0);
+}
+
+#[test]
 fn a_set_that_is_left_out_is_predicted_from_the_other() {
     let out = tempfile::tempdir().unwrap();
     let settings = Settings { dev_share: 0.0, checkpoints: false, ..settings() };

@@ -145,6 +145,41 @@ fn a_run_ends_with_the_same_bytes_for_any_threads_and_after_an_interruption() {
 }
 
 #[test]
+fn a_run_whose_perplexity_is_beyond_all_numbers_can_be_resumed() {
+    let (init, out) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    write_tiny(init.path(), "gpt2");
+    // The last norm makes logits so large that every wrong guess is a certain one.
+    let path = init.path().join("model.safetensors");
+    let config = Config::load(init.path()).unwrap();
+    let mut weights = storymeter_encoder::load_parameters(init.path(), &config).unwrap();
+    let last = weights.tensors.iter_mut().find(|tensor| tensor.name == "ln_f.weight").unwrap();
+    last.data.fill(1e6);
+    let weights = weights.into_language_model(&config);
+    std::fs::write(&path, weights.to_bytes(&path).unwrap()).unwrap();
+
+    let (stories, settings) = (stories(60), Settings { learning_rate: 1e-6, ..settings() });
+    let training = Training {
+        stories: &stories,
+        init: init.path(),
+        out: out.path(),
+        settings: &settings,
+        device: Device::Cpu,
+        resume: false,
+    };
+    let stop = train(&training, &mut |event| match event {
+        Event::Epoch(report) => {
+            assert!(report.dev.loss.exp().is_infinite(), "{report:?}");
+            assert!(report.dev.figures.is_empty(), "{report:?}");
+            Err(Error::Ratings { problem: "stopped".into() })
+        }
+        _ => Ok(()),
+    });
+    assert!(stop.unwrap_err().to_string().ends_with("stopped"));
+    let reports = train(&Training { resume: true, ..training }, &mut |_| Ok(())).unwrap();
+    assert_eq!(reports.len(), 3);
+}
+
+#[test]
 fn long_stories_are_cut_and_empty_ones_left_out() {
     let (init, out) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     write_tiny(init.path(), "llama");

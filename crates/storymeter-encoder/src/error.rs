@@ -124,6 +124,15 @@ pub enum Error {
     /// A GPU cannot be used, or failed.
     #[error(transparent)]
     Device(#[from] DeviceError),
+    /// The gradients of many steps of training in a row were not finite.
+    #[error(
+        "training: the gradients of {steps} steps in a row were not finite, so that nothing was \
+         learned from them; try a smaller learning rate"
+    )]
+    GradientsNotFinite {
+        /// The number of these steps.
+        steps: u64,
+    },
     /// The hidden states of a model left the range of the precision it was computed in.
     #[error(
         "{precision} on the GPU overflows with this model: use a precision with a larger range \

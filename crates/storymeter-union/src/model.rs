@@ -165,6 +165,12 @@ impl Model {
     /// Writes the model, and these files of its sentence encoder.
     fn write(&self, folder: &Path, sentences: Files<'_>) -> Result<()> {
         let at = |name: &str| folder.join(name);
+        let wrong = |problem: String| Error::Model { path: at(CARD), problem };
+        // What could not be read back is not written.
+        let problem = self.card.problem(&self.config);
+        if let Some(problem) = problem.or(self.card.sentences_problem(self.sentences.is_some())) {
+            return Err(wrong(problem));
+        }
         let mut files = vec![
             (CONFIG, Cow::Owned(self.config.to_bytes(&at(CONFIG))?)),
             (WEIGHTS, Cow::Owned(self.parameters.to_bytes(&at(WEIGHTS))?)),
@@ -175,7 +181,6 @@ impl Model {
         let sums = files.iter().map(|(name, bytes)| (*name, hexadecimal(&Sha256::digest(bytes))));
         let card = self.sentences.as_ref().map(SentenceModel::card);
         let sealed = Sealed { card: &self.card, sentences: card, files: sums.collect() };
-        let wrong = |problem: String| Error::Model { path: at(CARD), problem };
         let card = serde_json::to_vec_pretty(&sealed).map_err(|e| wrong(brief(e)))?;
         if card.len() > LARGEST_CARD {
             return Err(wrong(format!("the card would have more than {LARGEST_CARD} bytes")));

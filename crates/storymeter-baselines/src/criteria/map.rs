@@ -17,7 +17,9 @@ use crate::Result;
 ///
 /// A criterion that the table of its set does not name is learned by the head "overall" only, which
 /// learns from all criteria in any case. If two criteria of a set have the same head, it learns
-/// their mean. The criteria of a set without a table have heads of their own names.
+/// their mean. The criteria of a set without a table have heads of their own names. Two names of
+/// one set that differ only in capitals, blanks, hyphens and underscores are an error, because they
+/// would be one head by accident.
 #[derive(Debug, Clone, PartialEq, Eq, Default, serde::Serialize)]
 pub struct CriteriaMap(BTreeMap<String, BTreeMap<String, String>>);
 
@@ -40,15 +42,23 @@ impl CriteriaMap {
         self.0.get(set).into_iter().flat_map(|table| table.keys().map(String::as_str))
     }
 
-    /// The head that learns a criterion of a set, besides the one for all criteria. Names of heads
-    /// become names of columns, so capitals become small letters, and spaces and underscores become
-    /// hyphens.
+    /// The head that learns a criterion of a set, besides the one for all criteria.
     pub(super) fn head(&self, set: &str, criterion: &str) -> Option<String> {
-        let name = match self.0.get(set) {
+        self.written(set, criterion).map(Self::column)
+    }
+
+    /// The name of that head as the table or the set writes it.
+    pub(super) fn written<'a>(&'a self, set: &str, criterion: &'a str) -> Option<&'a str> {
+        match self.0.get(set) {
             Some(table) => table.get(criterion).map(String::as_str),
             None => Some(criterion),
-        };
-        name.map(|name| name.trim().to_lowercase().replace([' ', '_'], "-"))
+        }
+    }
+
+    /// Names of heads become names of columns, so capitals become small letters, and spaces and
+    /// underscores become hyphens.
+    pub(super) fn column(name: &str) -> String {
+        name.trim().to_lowercase().replace([' ', '_'], "-")
     }
 }
 

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 use storymeter_core::Story;
 use storymeter_core::terminal::excerpt;
-use storymeter_union::criteria::RatedSet;
+use storymeter_union::criteria::{MOST_CRITERIA, RatedSet};
 
 use super::map::CriteriaMap;
 use crate::{Error, Result};
@@ -76,7 +76,8 @@ pub(super) struct Prepared<'a> {
 /// # Errors
 /// - [`Error::Story`] if a story has no rating. Its number counts through all sets.
 /// - [`Error::Ratings`] if a set is named twice or is unknown, if the map names a set or a
-///   criterion that is not there, or if nothing is learned from.
+///   criterion that is not there, if two criteria of a set would be one head by accident, if there
+///   are too many, or if nothing is learned from.
 pub(super) fn prepare<'a>(
     sets: &[Set<'a>],
     map: &CriteriaMap,
@@ -84,7 +85,16 @@ pub(super) fn prepare<'a>(
     half_raters: f64,
 ) -> Result<Prepared<'a>> {
     check_names(sets, map, left_out)?;
-    let heads = heads(sets, map);
+    let mut notes = Vec::new();
+    let heads = heads(sets, map, &mut notes)?;
+    if heads.len() > MOST_CRITERIA {
+        let problem = format!(
+            "a model has at most {MOST_CRITERIA} criteria, and these sets have {} with the one \
+             for all of them; a map can leave some to that one",
+            heads.len()
+        );
+        return Err(Error::Ratings { problem });
+    }
     if let Some(name) = heads.iter().find(|name| !is_name(name)) {
         let name = excerpt(name, 60);
         let problem = format!(
@@ -93,7 +103,7 @@ pub(super) fn prepare<'a>(
         );
         return Err(Error::Ratings { problem });
     }
-    let (mut stories, mut known, mut notes) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut stories, mut known) = (Vec::new(), Vec::new());
     let (mut first_item, mut first_story) = (0, 0);
     for (number, set) in sets.iter().enumerate() {
         let mut items: HashMap<&str, u64> = HashMap::new();
@@ -148,11 +158,16 @@ pub(super) fn prepare<'a>(
         first_item += items.len() as u64;
         first_story += set.stories.len();
     }
-    let learned = stories.iter().filter(|rated| !rated.left_out);
-    if !learned.flat_map(|rated| &rated.targets).any(Option::is_some) {
-        return Err(Error::Ratings { problem: "no story is left to learn from".to_owned() });
-    }
-    Ok(Prepared { heads, stories, sets: known, notes })
+    let mut learned = stories.iter().filter(|rated| !rated.left_out).peekable();
+    let problem = match learned.peek() {
+        None => "no story is left to learn from: all of them are left out",
+        Some(_) if learned.all(|rated| rated.targets.iter().all(Option::is_none)) => {
+            "there is nothing to learn: in each set, all stories that are learned from have the \
+             same rating of each criterion"
+        }
+        Some(_) => return Ok(Prepared { heads, stories, sets: known, notes }),
+    };
+    Err(Error::Ratings { problem: problem.to_owned() })
 }
 
 fn check_names(sets: &[Set<'_>], map: &CriteriaMap, left_out: LeftOut<'_>) -> Result<()> {
@@ -199,17 +214,45 @@ fn criteria(stories: &[Story]) -> Vec<&str> {
     found
 }
 
-/// The names of the heads, in the order in which sets name them. [`OVERALL`] is the last.
-fn heads(sets: &[Set<'_>], map: &CriteriaMap) -> Vec<String> {
-    let mut heads: Vec<String> = Vec::new();
-    for set in sets {
+/// The names of the heads, in the order in which sets name them. [`OVERALL`] is the last. `notes`
+/// get the names of different sets that are written differently and become one head.
+///
+/// # Errors
+/// If that happens in one set, where it would mix two criteria.
+fn heads(sets: &[Set<'_>], map: &CriteriaMap, notes: &mut Vec<String>) -> Result<Vec<String>> {
+    // The heads, with how and in which set each name was first written.
+    let mut heads: Vec<(String, &str, usize)> = Vec::new();
+    for (number, set) in sets.iter().enumerate() {
         for criterion in criteria(set.stories) {
-            let head = map.head(set.name, criterion).filter(|name| name != OVERALL);
-            heads.extend(head.filter(|name| !heads.contains(name)));
+            let Some(written) = map.written(set.name, criterion) else { continue };
+            let head = CriteriaMap::column(written);
+            let known = heads.iter().find(|(name, ..)| *name == head);
+            let Some((_, other, first)) = known else {
+                heads.push((head, written, number));
+                continue;
+            };
+            if *other == written {
+                continue;
+            }
+            let show = |name: &str| excerpt(name, 60);
+            let names = format!("{} and {}", show(other), show(written));
+            if *first == number {
+                let problem = format!(
+                    "the criteria {names} of {} would both be the column {head}; a map can give \
+                     them different names, or join them under one",
+                    show(set.name)
+                );
+                return Err(Error::Ratings { problem });
+            }
+            notes.push(format!(
+                "{names} of {} and {} are one criterion, {head}",
+                show(sets[*first].name),
+                show(set.name)
+            ));
         }
     }
-    heads.push(OVERALL.to_owned());
-    heads
+    let names = heads.into_iter().map(|(name, ..)| name).filter(|name| name != OVERALL);
+    Ok(names.chain([OVERALL.to_owned()]).collect())
 }
 
 /// Whether a head can have this name.
@@ -377,7 +420,7 @@ mod tests {
         let none = CriteriaMap::default();
         assert!(error(&[one, one], &none, LeftOut::Nothing).contains("two sets"));
         assert!(error(&[one], &none, LeftOut::Set("two")).contains("there are: \"one\""));
-        assert!(error(&[one], &none, LeftOut::Set("one")).contains("to learn from"));
+        assert!(error(&[one], &none, LeftOut::Set("one")).ends_with("all of them are left out"));
         assert!(error(&[one], &none, LeftOut::Fold { number: 3, of: 2 }).contains("fold 3 of 2"));
         let wrong = map(&[("one", &[("polt", "plot")])]);
         assert!(error(&[one], &wrong, LeftOut::Nothing).contains("\"polt\""));
@@ -385,5 +428,63 @@ mod tests {
         let two = Set { name: "two", stories: &unrated };
         let said = error(&[one, two], &none, LeftOut::Nothing);
         assert!(said.contains("story 3 (id \"c\") has no rating"), "{said}");
+    }
+
+    #[test]
+    fn two_criteria_never_become_one_head_without_a_word() {
+        let own = |first: &str, second: &str| {
+            [1.0, 2.0].map(|x| story(&x.to_string(), "1", &[(first, &[x]), (second, &[3.0 - x])]))
+        };
+        let stories = own("plot_logic", "plot-logic");
+        let one = Set { name: "one", stories: &stories };
+        let said = prepare(&[one], &CriteriaMap::default(), LeftOut::Nothing, 2.0).err().unwrap();
+        assert_eq!(
+            said.to_string(),
+            "training: the criteria \"plot_logic\" and \"plot-logic\" of \"one\" would both be the \
+             column plot-logic; a map can give them different names, or join them under one"
+        );
+        let apart = map(&[("one", &[("plot_logic", "plot"), ("plot-logic", "logic")])]);
+        let found = prepare(&[one], &apart, LeftOut::Nothing, 2.0).unwrap();
+        assert_eq!(found.heads, ["plot", "logic", "overall"]);
+        let joined = map(&[("one", &[("plot_logic", "plot"), ("plot-logic", "plot")])]);
+        let found = prepare(&[one], &joined, LeftOut::Nothing, 2.0).unwrap();
+        assert_eq!((found.heads.len(), found.notes.len()), (2, 0), "the map says so");
+        // Different sets may well write one criterion differently, and the user is told.
+        let (first, second) = (own("Plot Logic", "style"), own("plot_logic", "style"));
+        let sets = [Set { name: "one", stories: &first }, Set { name: "two", stories: &second }];
+        let found = prepare(&sets, &CriteriaMap::default(), LeftOut::Nothing, 2.0).unwrap();
+        assert_eq!(found.heads, ["plot-logic", "style", "overall"]);
+        assert_eq!(
+            found.notes,
+            [
+                "\"Plot Logic\" and \"plot_logic\" of \"one\" and \"two\" are one criterion, plot-logic"
+            ]
+        );
+    }
+
+    #[test]
+    fn equal_ratings_and_too_many_criteria_are_named_as_such() {
+        let equal = ["a", "b"].map(|id| story(id, "1", &[("plot", &[3.0]), ("style", &[4.0])]));
+        let sets = [Set { name: "one", stories: &equal }];
+        let none = CriteriaMap::default();
+        let said = prepare(&sets, &none, LeftOut::Nothing, 2.0).err().unwrap().to_string();
+        assert_eq!(
+            said,
+            "training: there is nothing to learn: in each set, all stories that are learned from \
+             have the same rating of each criterion"
+        );
+        let rated = |id: &str, count: usize, rating: f64| {
+            let mut story = story(id, id, &[]);
+            (0..count).for_each(|n| story.ratings.push(&format!("c{n}"), Some(rating)));
+            story
+        };
+        let heads = |count: usize| {
+            let stories = [rated("a", count, 1.0), rated("b", count, 2.0)];
+            let sets = [Set { name: "one", stories: &stories }];
+            prepare(&sets, &none, LeftOut::Nothing, 2.0).map(|found| found.heads.len())
+        };
+        assert_eq!(heads(MOST_CRITERIA - 1).unwrap(), MOST_CRITERIA, "one more is for all of them");
+        let said = heads(MOST_CRITERIA).unwrap_err().to_string();
+        assert!(said.contains("at most 1000 criteria, and these sets have 1001"), "{said}");
     }
 }

@@ -11,7 +11,7 @@ use crate::grid::Rounded;
 use crate::kernel::Activation;
 use crate::train::{
     AdamStep, Attention, Backend, Dropout, Given, LOSSES, LabelLoss, Linear, Norm, Part, Rotary,
-    TableRows, Tables,
+    Skipped, TableRows, Tables,
 };
 
 /// The rows whose logits over a whole vocabulary are in memory at one time.
@@ -99,8 +99,12 @@ impl<N: Number> Backend for Cuda<N> {
         store.step(self, step);
     }
 
-    fn gradient_norm(&self, store: &CudaStore<N>) -> Result<f64> {
-        store.norm(self.device())
+    fn steps(&self, store: &CudaStore<N>) -> Result<(f64, Skipped)> {
+        store.steps(self.device())
+    }
+
+    fn set_skipped(&self, store: &mut CudaStore<N>, skipped: Skipped) {
+        store.set_skipped(self.device(), skipped);
     }
 
     fn take_losses(&self, store: &mut CudaStore<N>) -> Result<[f64; LOSSES]> {

@@ -5,7 +5,7 @@ use super::device::{Argument, Device, Size, launch, word};
 use super::memory::{Buffer, View};
 use super::{Cuda, Number};
 use crate::grid::Rounded;
-use crate::train::{AdamStep, Given, LOSSES, Linear, Part};
+use crate::train::{AdamStep, Given, LOSSES, Linear, Part, Skipped};
 use crate::{Error, Result, relative};
 use std::cell::RefCell;
 use std::ops::Range;
@@ -13,6 +13,9 @@ use std::rc::Rc;
 
 /// Tensors begin at multiples of this many numbers: 16 bytes in sixteen bits.
 const ALIGNMENT: usize = 8;
+
+/// The norm of the gradients, the steps that were skipped, and those since the last that was taken.
+const NORM: usize = 3;
 
 /// The tensors of a network on a GPU.
 pub struct CudaStore<N: Number> {
@@ -25,6 +28,7 @@ pub struct CudaStore<N: Number> {
     shadow: Option<Buffer<N>>,
     decays: Buffer<u8>,
     pub(super) losses: Buffer<f64>,
+    /// See [`NORM`].
     norm: Buffer<f64>,
     /// The bucket of every distance of a relative position bias, for the longest story.
     bucket_of: RefCell<Option<(usize, Buffer<u32>)>>,
@@ -95,7 +99,7 @@ impl<N: Number> CudaStore<N> {
             shadow: N::HALF.then(|| device.alloc(end)),
             decays: device.upload(&decays),
             losses: device.zeros(LOSSES),
-            norm: device.zeros(1),
+            norm: device.zeros(NORM),
             bucket_of: RefCell::default(),
             training: None,
             exact: None,
@@ -303,12 +307,12 @@ impl<N: Number> CudaStore<N> {
         let Training { gradients, means, squares } = self.training(device);
         let [gradients, means, squares] =
             [gradients, means, squares].map(|buffer| buffer.first(len));
-        let (norm, parts_at) = (self.norm.first(1), parts.first(blocks as usize));
+        let (norm, parts_at) = (self.norm.first(NORM), parts.first(blocks as usize));
         let (size, one) = (Size::blocks(blocks as usize, 1, 256, 0), Size::blocks(1, 1, 256, 0));
         // SAFETY: the gradients have `vectors` times four numbers (the store is padded to eight),
         // and there is one part per block.
         unsafe { launch!(device, "square_sums", size, gradients, vectors, parts_at) };
-        // SAFETY: there is one part per block, and one norm.
+        // SAFETY: there is one part per block, and `norm` has the norm and two counters.
         unsafe { launch!(device, "norm_of_parts", one, parts_at, blocks, norm) };
         let shadow = self.shadow.as_ref().map_or(0, |shadow| shadow.first(len));
         let (weights, decays) = (self.weights.first(len), self.decays.first(len / ALIGNMENT));
@@ -322,8 +326,13 @@ impl<N: Number> CudaStore<N> {
         }
     }
 
-    pub(super) fn norm(&self, device: &Device) -> Result<f64> {
-        Ok(device.read(&self.norm, 0, 1)?[0])
+    pub(super) fn steps(&self, device: &Device) -> Result<(f64, Skipped)> {
+        let read = device.read(&self.norm, 0, NORM)?;
+        Ok((read[0], Skipped { all: read[1] as u64, in_a_row: read[2] as u64 }))
+    }
+
+    pub(super) fn set_skipped(&mut self, device: &Device, skipped: Skipped) {
+        device.write(&mut self.norm, 1, &[skipped.all as f64, skipped.in_a_row as f64]);
     }
 
     pub(super) fn take_losses(&mut self, device: &Device) -> Result<[f64; LOSSES]> {

@@ -9,6 +9,7 @@ use crate::Result;
 use crate::grid::Rounded;
 use crate::kernel::Activation;
 use crate::random::Stream;
+use serde::{Deserialize, Serialize};
 
 /// The number of loss sums that a store keeps.
 pub const LOSSES: usize = 8;
@@ -162,6 +163,32 @@ pub struct AdamStep {
     pub clip: f32,
 }
 
+/// The steps that were skipped because a gradient was not a finite number. Such a step moves
+/// neither weights nor means.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Skipped {
+    /// All of them.
+    pub all: u64,
+    /// Those since the last step that was taken.
+    pub in_a_row: u64,
+}
+
+impl Skipped {
+    /// Whether no step was skipped.
+    pub fn is_none(&self) -> bool {
+        self.all == 0
+    }
+
+    /// Counts a step whose gradients have this global norm, and says whether it may be taken. The
+    /// kernel `norm_of_parts` does the same on a GPU.
+    pub(crate) fn count(&mut self, norm: f64) -> bool {
+        let is_taken = norm.is_finite();
+        self.all += u64::from(!is_taken);
+        self.in_a_row = if is_taken { 0 } else { self.in_a_row + 1 };
+        is_taken
+    }
+}
+
 /// A tensor that a store starts with.
 #[derive(Clone, Copy, Debug)]
 pub struct Given<'a> {
@@ -250,10 +277,14 @@ pub trait Backend {
     fn restore(&self, store: &mut Self::Store);
     /// Sets all gradients to zero.
     fn clear_gradients(&self, store: &mut Self::Store);
-    /// Takes one step of AdamW on all tensors, with gradients clipped by their global norm.
+    /// Takes one step of AdamW on all tensors, with gradients clipped by their global norm. If that
+    /// norm is not finite, the step is skipped and counted.
     fn step(&self, store: &mut Self::Store, step: AdamStep);
-    /// The global norm of the gradients at the last step, before clipping.
-    fn gradient_norm(&self, store: &Self::Store) -> Result<f64>;
+    /// The global norm of the gradients at the last step, before clipping, and the steps that were
+    /// skipped.
+    fn steps(&self, store: &Self::Store) -> Result<(f64, Skipped)>;
+    /// Continues counting skipped steps from here.
+    fn set_skipped(&self, store: &mut Self::Store, skipped: Skipped);
     /// Takes the sums of losses: returns them and sets them to zero.
     fn take_losses(&self, store: &mut Self::Store) -> Result<[f64; LOSSES]>;
 

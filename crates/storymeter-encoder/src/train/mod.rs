@@ -18,7 +18,7 @@ mod saved;
 
 pub use backend::{
     AdamStep, Attention, Backend, Dropout, Given, LOSSES, LabelLoss, Linear, Norm, Part, Rotary,
-    TableRows, Tables,
+    Skipped, TableRows, Tables,
 };
 pub use cpu::{Cpu, CpuStore};
 pub use exchange::{Alone, Exchange, Rank};
@@ -26,5 +26,5 @@ pub use heads::{MaskedWordHead, PooledHead, Selection, States};
 pub use language_model::LanguageModelWeights;
 pub use masked_word::MaskedWordWeights;
 pub use network::{ForwardOptions, Network, Trace};
-pub use optimiser::{AdamW, Optimiser, OptimiserState, warm_up_then_linear};
+pub use optimiser::{AdamW, MOST_SKIPPED, Optimiser, OptimiserState, warm_up_then_linear};
 pub use saved::{SavedState, SavedTensors};

@@ -6,9 +6,11 @@
 //! says which tensors there are.
 
 use super::backend::{
-    Attention, Backend, Dropout, Given, LOSSES, Linear, Norm, Part, Rotary, TableRows, Tables,
+    Attention, Backend, Dropout, Given, LOSSES, Linear, Norm, Part, Rotary, Skipped, TableRows,
+    Tables,
 };
 use super::exchange::Exchange;
+use super::optimiser::MOST_SKIPPED;
 use super::post_norm::PostNorm;
 use super::pre_norm::PreNorm;
 use crate::batch::Batch;
@@ -226,12 +228,19 @@ impl<B: Backend> Network<B> {
         exchange.sum_gradients(&self.backend, &mut self.store, tensors)
     }
 
-    /// The global norm of the gradients at the last step of the optimiser, before clipping.
+    /// The global norm of the gradients at the last step of the optimiser, before clipping, and the
+    /// steps that were skipped because it was not finite. Waits for a device that works in the
+    /// background.
     ///
     /// # Errors
-    /// If the device fails.
-    pub fn gradient_norm(&self) -> Result<f64> {
-        self.backend.gradient_norm(&self.store)
+    /// [`Error::GradientsNotFinite`] if [`MOST_SKIPPED`] steps in a row or more were skipped, and
+    /// any error of the device.
+    pub fn steps(&self) -> Result<(f64, Skipped)> {
+        let (norm, skipped) = self.backend.steps(&self.store)?;
+        if skipped.in_a_row >= MOST_SKIPPED {
+            return Err(Error::GradientsNotFinite { steps: skipped.in_a_row });
+        }
+        Ok((norm, skipped))
     }
 
     /// A linear map on the hidden states, made of tensors `weight` and `bias` of the heads.

@@ -1,7 +1,7 @@
 //! AdamW with weight decay for some tensors, clipping by the global norm, and a schedule of the
 //! learning rate.
 
-use super::backend::{AdamStep, Backend, Part};
+use super::backend::{AdamStep, Backend, Part, Skipped};
 use super::network::Network;
 use crate::{Error, Result};
 
@@ -37,6 +37,11 @@ impl AdamW {
     }
 }
 
+/// Training ends with an error when so many steps in a row were skipped because their gradients
+/// were not finite. A single such step may be an odd batch; so many are a network that has left the
+/// range of its numbers.
+pub const MOST_SKIPPED: u64 = 20;
+
 /// AdamW: its settings, and how many steps it has taken. The means of the gradients are kept with
 /// the weights.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -50,6 +55,8 @@ pub struct Optimiser {
 pub struct OptimiserState {
     /// The number of steps taken.
     pub steps: u64,
+    /// Those among them that were skipped.
+    pub skipped: Skipped,
     /// The mean of the gradient and the mean of its square for each tensor: first those of the
     /// encoder, then those of the heads.
     pub means: Vec<(Vec<f32>, Vec<f32>)>,
@@ -79,6 +86,7 @@ impl Optimiser {
             network.backend.write(&mut network.store, Part::Means, tensor, mean)?;
             network.backend.write(&mut network.store, Part::Squares, tensor, square)?;
         }
+        network.backend.set_skipped(&mut network.store, state.skipped);
         Ok(Optimiser { settings, steps: state.steps })
     }
 
@@ -91,10 +99,12 @@ impl Optimiser {
         let means = (0..network.tensor_count())
             .map(|tensor| Ok((read(Part::Means, tensor)?, read(Part::Squares, tensor)?)))
             .collect::<Result<_>>()?;
-        Ok(OptimiserState { steps: self.steps, means })
+        let (_, skipped) = network.backend.steps(&network.store)?;
+        Ok(OptimiserState { steps: self.steps, skipped, means })
     }
 
-    /// Takes one step with learning rate `rate` on all tensors of encoder and heads.
+    /// Takes one step with learning rate `rate` on all tensors of encoder and heads. If a gradient
+    /// is not finite, nothing moves, and the step is counted as skipped ([`Network::steps`]).
     pub fn step<B: Backend>(&mut self, network: &mut Network<B>, rate: f32) {
         let AdamW { beta1, beta2, eps, decay, bias_correction, clip } = self.settings;
         self.steps += 1;

@@ -262,20 +262,25 @@ fn optimiser<B: Backend>(b: &B, clip: f32) -> Results {
     let sizes = [1001, 7, 64];
     let tensors: Vec<Vec<f32>> = sizes.iter().map(|n| numbers(*n, *n as u64)).collect();
     let mut store = store(b, &tensors);
+    let adam = |step: i32| {
+        let (correction1, correction2) = (1.0 - 0.9f32.powi(step), 1.0 - 0.999f32.powi(step));
+        let [rate, eps, decay] = [1e-2, 1e-8, 0.1];
+        AdamStep { rate, beta1: 0.9, beta2: 0.999, eps, decay, correction1, correction2, clip }
+    };
     for step in 1..4 {
         b.clear_gradients(&mut store);
         for (i, n) in sizes.iter().enumerate() {
             b.write(&mut store, Part::Gradients, i, &numbers(*n, 100 * step + i as u64)).unwrap();
         }
-        let step = step as i32;
-        let (correction1, correction2) = (1.0 - 0.9f32.powi(step), 1.0 - 0.999f32.powi(step));
-        let [rate, eps, decay] = [1e-2, 1e-8, 0.1];
-        b.step(
-            &mut store,
-            AdamStep { rate, beta1: 0.9, beta2: 0.999, eps, decay, correction1, correction2, clip },
-        );
+        b.step(&mut store, adam(step as i32));
     }
-    let mut all = vec![("norm", vec![b.gradient_norm(&store).unwrap() as f32])];
+    let mut all = vec![("norm", vec![b.steps(&store).unwrap().0 as f32])];
+    // A gradient that is not a number moves nothing, and the step is counted.
+    b.write(&mut store, Part::Gradients, 1, &[f32::NAN; 7]).unwrap();
+    b.step(&mut store, adam(4));
+    let (norm, skipped) = b.steps(&store).unwrap();
+    assert!(norm.is_nan());
+    all.push(("skipped", vec![skipped.all as f32, skipped.in_a_row as f32]));
     for i in 0..sizes.len() {
         all.push(("weights", b.read(&store, Part::Weights, i).unwrap()));
         all.push(("means", b.read(&store, Part::Means, i).unwrap()));

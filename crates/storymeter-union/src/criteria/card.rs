@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 use super::share::UnionShare;
 
 /// The largest number of criteria that a model may have.
-const MOST_CRITERIA: usize = 100;
+pub const MOST_CRITERIA: usize = 1000;
 /// The longest name of a criterion, in bytes. Names become names of columns.
 const LONGEST_NAME: usize = 40;
 

@@ -27,7 +27,9 @@ mod show;
 mod similarity;
 
 pub use calibrate::{Fitted, calibrate};
-pub use card::{CalibratedOn, Calibration, CriteriaCard, Criterion, RatedSet, Residual};
+pub use card::{
+    CalibratedOn, Calibration, CriteriaCard, Criterion, MOST_CRITERIA, RatedSet, Residual,
+};
 pub use explain::{ExplainedCriterion, Explanation, SentenceEffects, StrongestSentence};
 pub use held_out::HeldOut;
 pub use metric::ENTRY;

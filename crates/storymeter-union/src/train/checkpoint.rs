@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use storymeter_core::{AtomicFile, Place};
 use storymeter_encoder::read_tensor_file;
-use storymeter_encoder::train::{SavedState, SavedTensors};
+use storymeter_encoder::train::{SavedState, SavedTensors, Skipped};
 use storymeter_text::lexicon::Lexicon;
 
 use super::{EpochReport, Settings, Spent};
@@ -40,6 +40,9 @@ pub(super) struct RunState {
     pub teachers: Vec<String>,
     pub reports: Vec<EpochReport>,
     pub steps: u64,
+    /// The steps that were skipped. Checkpoints of older versions did not count them.
+    #[serde(default)]
+    pub skipped: Skipped,
     pub spent: Spent,
     /// The temperature of the last epoch, with which its model is saved. Checkpoints of older
     /// versions do not have it.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use storymeter_encoder::train::Skipped;
 
 use super::dev::DevReport;
 use super::objective::Losses;
@@ -85,6 +86,10 @@ pub struct StepReport {
     pub learning_rate: f32,
     /// The norm of the gradients of the last step, before clipping.
     pub gradient_norm: f64,
+    /// The steps since the beginning of the first epoch that were skipped, because their gradients
+    /// were not finite.
+    #[serde(skip_serializing_if = "Skipped::is_none")]
+    pub skipped: Skipped,
     /// The number of tokens per second.
     pub tokens_per_second: f64,
     /// The share of the whole run that is done.
@@ -99,6 +104,9 @@ pub struct EpochReport {
     pub epoch: u64,
     /// The number of its steps.
     pub steps: u64,
+    /// How many of them were skipped, because their gradients were not finite.
+    #[serde(default)]
+    pub skipped: u64,
     /// The number of its tokens.
     pub tokens: u64,
     /// The number of stories that were left out because they have no negative that the model could
@@ -137,6 +145,8 @@ pub struct End {
     pub spent: Spent,
     /// The number of steps.
     pub steps: u64,
+    /// How many of them were skipped, because their gradients were not finite.
+    pub skipped: u64,
     /// The number of epochs.
     pub epochs: usize,
     /// The best epoch, whose weights the model folder holds.

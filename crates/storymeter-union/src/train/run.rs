@@ -77,7 +77,11 @@ impl<'a, B: Backend> Run<'a, B> {
         if let Some(mut kept) = kept {
             let put = kept.tensors.put_into(&mut parameters.tensors, &mut heads);
             put.map_err(|difference| other_run(job, difference))?;
-            means = Some(OptimiserState { steps: kept.state.steps, means: kept.tensors.means });
+            means = Some(OptimiserState {
+                steps: kept.state.steps,
+                skipped: kept.state.skipped,
+                means: kept.tensors.means,
+            });
             (reports, steps, spent) = (kept.state.reports, kept.state.steps, kept.state.spent);
             let is_best = reports.last().is_some_and(|report| report.best);
             unsaved = kept.state.temperature.filter(|_| is_best);
@@ -165,9 +169,11 @@ impl<'a, B: Backend> Run<'a, B> {
         self.spent.dev_seconds += start.elapsed().as_secs_f64();
         let report = dev::report(dev, &logits);
         let best = self.reports.iter().all(|past| report.all.loss < past.dev.all.loss);
+        let (_, skipped) = self.network.steps()?;
         self.reports.push(EpochReport {
             epoch: epoch + 1,
             steps: pass.steps,
+            skipped: skipped.all.saturating_sub(self.skipped()),
             tokens: pass.tokens,
             left_out: end.left_out,
             windows: end.windows,
@@ -205,13 +211,15 @@ impl<'a, B: Backend> Run<'a, B> {
                     return Err(Error::Diverged { epoch, step, loss });
                 }
                 pass.losses += sums;
+                let (gradient_norm, skipped) = self.network.steps()?;
                 watch(Event::Steps(&StepReport {
                     epoch: epoch + 1,
                     step: self.steps,
                     loss: losses.total(),
                     losses,
                     learning_rate: rate,
-                    gradient_norm: self.network.gradient_norm()?,
+                    gradient_norm,
+                    skipped,
                     tokens_per_second: (pass.tokens - seen.tokens) as f64
                         / since.elapsed().as_secs_f64(),
                     progress,
@@ -268,6 +276,7 @@ impl<'a, B: Backend> Run<'a, B> {
             teachers: self.start.teachers.clone(),
             reports: self.reports.clone(),
             steps: self.steps,
+            skipped: self.network.steps()?.1,
             spent: self.spent_by_now(),
             temperature: Some(temperature),
             sha256: None,
@@ -334,6 +343,11 @@ impl<'a, B: Backend> Run<'a, B> {
         Ok(votes[0] > 0.0)
     }
 
+    /// The number of steps of finished epochs that were skipped.
+    fn skipped(&self) -> u64 {
+        self.reports.iter().map(|report| report.skipped).sum()
+    }
+
     /// Whether this is the rank that evaluates the dev stories and writes files.
     fn is_first(&self) -> bool {
         self.exchange.rank().number == 0
@@ -345,6 +359,7 @@ impl<'a, B: Backend> Run<'a, B> {
         End {
             spent: self.spent_by_now(),
             steps: self.steps,
+            skipped: self.skipped(),
             epochs: self.reports.len(),
             best_epoch: best.map_or(0, |report| report.epoch),
             dev_loss: best.map_or(f64::NAN, |report| report.dev.all.loss),

@@ -1,6 +1,7 @@
 //! What the kinds share that fine-tune a whole network: the device, the log, the progress bar and
 //! the table at the end.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::Path;
 
@@ -15,7 +16,7 @@ use storymeter::core::terminal::plain;
 
 #[cfg(feature = "cuda")]
 use super::PrecisionArg;
-use super::log::tagged;
+use super::log::{skipped_steps, tagged};
 use super::watcher::Watcher;
 use super::{DeviceArg, TrainArgs};
 use crate::output::{Output, Reader};
@@ -86,7 +87,12 @@ fn epoch_line(report: &EpochReport) -> Value {
         "train": { "loss": report.loss },
         "dev": dev,
         "best": report.best,
-        "counts": format!("{} steps, {} tokens", report.steps, report.tokens),
+        "counts": format!(
+            "{} steps, {} tokens{}",
+            report.steps,
+            report.tokens,
+            skipped_steps(report.skipped).map_or(String::new(), |said| format!(", {said}")),
+        ),
     })
 }
 
@@ -94,8 +100,8 @@ fn epoch_line(report: &EpochReport) -> Value {
 /// model is used.
 pub fn summarise(reports: &[EpochReport], out: &Path, usage: &str) -> anyhow::Result<()> {
     let mut page = Output::open(None, Reader::Person)?;
-    let figures: Vec<&String> =
-        reports.first().map_or_else(Vec::new, |report| report.dev.figures.keys().collect());
+    let figures: BTreeSet<&String> =
+        reports.iter().flat_map(|report| report.dev.figures.keys()).collect();
     write!(page, "epoch  train loss  dev loss")?;
     figures.iter().try_for_each(|name| write!(page, "  {name:>8}"))?;
     writeln!(page)?;
@@ -104,10 +110,16 @@ pub fn summarise(reports: &[EpochReport], out: &Path, usage: &str) -> anyhow::Re
         let (train, dev) = (report.loss, report.dev.loss);
         write!(page, "{:>5}{mark} {train:>11.4} {dev:>9.4}", report.epoch)?;
         for name in &figures {
-            let figure = report.dev.figures.get(*name).copied().unwrap_or(f64::NAN);
-            write!(page, "  {figure:>w$.4}", w = name.len().max(8))?;
+            let width = name.len().max(8);
+            match report.dev.figures.get(*name) {
+                Some(figure) => write!(page, "  {figure:>width$.4}")?,
+                None => write!(page, "  {:>width$}", "-")?,
+            }
         }
         writeln!(page)?;
+    }
+    if let Some(said) = skipped_steps(reports.iter().map(|report| report.skipped).sum()) {
+        writeln!(page, "{said}")?;
     }
     if let Some(best) = reports.iter().rev().find(|report| report.best) {
         let out = out.display().to_string();

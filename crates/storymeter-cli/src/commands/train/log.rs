@@ -116,6 +116,15 @@ pub fn tagged(event: &str, content: &impl Serialize) -> Value {
     Value::Object(line)
 }
 
+/// What to say of steps that were skipped, if there are any.
+pub fn skipped_steps(skipped: u64) -> Option<String> {
+    match skipped {
+        0 => None,
+        1 => Some("1 step skipped, because its gradients were not finite".to_owned()),
+        _ => Some(format!("{skipped} steps skipped, because their gradients were not finite")),
+    }
+}
+
 /// The line of an epoch. The report draws a curve of every number in it, so counts are written as
 /// text.
 fn epoch_line(report: &EpochReport) -> Value {
@@ -135,8 +144,12 @@ fn epoch_line(report: &EpochReport) -> Value {
         "dev": dev,
         "best": report.best,
         "counts": format!(
-            "{} steps, {} tokens, {} stories left out, {} windows of longer stories",
-            report.steps, report.tokens, report.left_out, report.windows
+            "{} steps, {} tokens, {} stories left out, {} windows of longer stories{}",
+            report.steps,
+            report.tokens,
+            report.left_out,
+            report.windows,
+            skipped_steps(report.skipped).map_or(String::new(), |said| format!(", {said}")),
         ),
     })
 }

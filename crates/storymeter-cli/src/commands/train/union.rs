@@ -14,6 +14,7 @@ use storymeter::union::{self, Reconstruction};
 
 #[cfg(feature = "cuda")]
 use super::PrecisionArg;
+use super::log::skipped_steps;
 #[cfg(feature = "cuda")]
 use super::team;
 use super::watcher::Watcher;
@@ -210,6 +211,9 @@ fn summarise(reports: &[EpochReport], out: &Path) -> anyhow::Result<()> {
         }
         writeln!(page)?;
     }
+    if let Some(said) = skipped_steps(reports.iter().map(|report| report.skipped).sum()) {
+        writeln!(page, "{said}")?;
+    }
     if let Some(best) = reports.iter().rev().find(|report| report.best) {
         writeln!(
             page,
@@ -237,6 +241,9 @@ fn summarise_discriminator(reports: &[EpochReport], out: &Path) -> anyhow::Resul
             100.0 * human,
             100.0 * (2.0 * all - human),
         )?;
+    }
+    if let Some(said) = skipped_steps(reports.iter().map(|report| report.skipped).sum()) {
+        writeln!(page, "{said}")?;
     }
     if let Some(best) = reports.iter().rev().find(|report| report.best) {
         writeln!(

@@ -215,7 +215,8 @@ extern "C" __global__ void square_sums(const float* x, u64 vectors, double* part
     if (threadIdx.x == 0) partial[blockIdx.x] = sums[0];
 }
 
-// One block: the root of the sum of all parts.
+// One block: the root of the sum of all parts. Behind it are two counters of the steps that are
+// skipped because it is not finite: all of them, and those since the last step that was taken.
 extern "C" __global__ void norm_of_parts(const double* partial, u32 parts, double* norm) {
     __shared__ double sums[256];
     double sum = 0.0;
@@ -224,7 +225,11 @@ extern "C" __global__ void norm_of_parts(const double* partial, u32 parts, doubl
     __syncthreads();
     if (threadIdx.x == 0) {
         for (u32 i = 1; i < 256; i++) sum += sums[i];
-        *norm = sqrt(sum);
+        double length = sqrt(sum);
+        bool is_taken = length < 1.7e308;
+        norm[0] = length;
+        norm[1] += is_taken ? 0.0 : 1.0;
+        norm[2] = is_taken ? 0.0 : norm[2] + 1.0;
     }
 }
 
@@ -233,7 +238,7 @@ struct Adam {
 };
 
 // AdamW on everything at once, four numbers per thread. decays[i / 8] says whether the tensor of
-// number i decays. A gradient that is not finite moves nothing. `shadow` gets the weights in
+// number i decays. A norm that is not finite moves nothing. `shadow` gets the weights in
 // sixteen bits if activations have sixteen bits.
 extern "C" __global__ void adam(
     float* weights, const float* gradient, float* mean, float* square, T* shadow, const unsigned char* decays,

@@ -8,7 +8,7 @@ mod store;
 
 use super::backend::{
     AdamStep, Attention, Backend, Dropout, Given, LOSSES, LabelLoss, Linear, Norm, Part, Rotary,
-    TableRows, Tables,
+    Skipped, TableRows, Tables,
 };
 use crate::Result;
 use crate::grid::Rounded;
@@ -151,8 +151,12 @@ impl Backend for Cpu {
         store.step(self.ops.isa, step);
     }
 
-    fn gradient_norm(&self, store: &CpuStore) -> Result<f64> {
-        Ok(store.norm())
+    fn steps(&self, store: &CpuStore) -> Result<(f64, Skipped)> {
+        Ok((store.norm, store.skipped))
+    }
+
+    fn set_skipped(&self, store: &mut CpuStore, skipped: Skipped) {
+        store.skipped = skipped;
     }
 
     fn take_losses(&self, store: &mut CpuStore) -> Result<[f64; LOSSES]> {

@@ -3,7 +3,7 @@
 use super::rows::{self, TASK_NUMBERS};
 use crate::grid::{self, Rounded};
 use crate::kernel::Isa;
-use crate::train::backend::{AdamStep, Given, LOSSES, Linear, Part};
+use crate::train::backend::{AdamStep, Given, LOSSES, Linear, Part, Skipped};
 use crate::{Error, Result};
 use rayon::prelude::*;
 
@@ -16,7 +16,9 @@ pub struct CpuStore {
     means: Vec<Vec<f32>>,
     squares: Vec<Vec<f32>>,
     decays: Vec<bool>,
-    norm: f64,
+    /// The norm of the gradients at the last step.
+    pub(super) norm: f64,
+    pub(super) skipped: Skipped,
     /// The exact weights of the tensors that are rounded now.
     exact: Vec<(usize, Vec<f32>)>,
 }
@@ -32,6 +34,7 @@ impl CpuStore {
             squares: zeros(),
             decays: tensors.iter().map(|tensor| tensor.decays).collect(),
             norm: 0.0,
+            skipped: Skipped::default(),
             exact: Vec::new(),
         }
     }
@@ -84,12 +87,11 @@ impl CpuStore {
         }
     }
 
-    pub(super) fn norm(&self) -> f64 {
-        self.norm
-    }
-
     pub(super) fn step(&mut self, isa: Isa, step: AdamStep) {
         self.norm = self.gradients.iter().map(|gradient| square_sum(gradient)).sum::<f64>().sqrt();
+        if !self.skipped.count(self.norm) {
+            return;
+        }
         let clip = (f64::from(step.clip) / self.norm.max(f64::MIN_POSITIVE)).min(1.0) as f32;
         let state = self.means.iter_mut().zip(&mut self.squares).zip(&self.decays);
         for ((w, g), ((m, v), &decays)) in self.weights.iter_mut().zip(&self.gradients).zip(state) {
