@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from . import _native
@@ -25,10 +26,12 @@ def _is_pandas_frame(value: Any) -> bool:
     return kind(value) == "pandas" and hasattr(value, "columns")
 
 
-def has_columns(value: Any) -> bool:
-    """Whether a value is a whole frame, and not a single column."""
-    names = getattr(value, "column_names", None) or getattr(value, "columns", None)
-    return is_frame(value) and names is not None
+def is_no_list(value: Any) -> bool:
+    """Whether a value can be iterated over, but not story by story: a dictionary gives its keys, a
+    set has no order, and a frame gives its columns."""
+    if isinstance(value, (Mapping, set, frozenset)):
+        return True
+    return is_frame(value) and (hasattr(value, "columns") or hasattr(value, "column_names"))
 
 
 def kept(frame: Any) -> Any:
