@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def kind(frame: Any) -> str:
-    """The package that a frame or its base class belongs to: ``"pandas"``, ``"polars"`` or another."""
+    """The package that a frame or its base class belongs to, such as ``"pandas"``."""
     packages = [base.__module__.partition(".")[0] for base in type(frame).__mro__]
     return next((name for name in packages if name in ("pandas", "polars")), packages[0])
 
@@ -115,8 +115,8 @@ def _check_names(columns: Any, scored: _native.Scored) -> None:
     taken = [key for key in scored.columns if key in columns]
     if taken:
         raise ValueError(
-            f"the frame has a column {taken[0]!r} already, and the score of that name would replace "
-            "it; rename the column before scoring, or take the scores alone from to_pandas(), "
+            f"the frame has a column {taken[0]!r} already, and the score of that name would "
+            "replace it; rename the column before scoring, or take the scores alone from to_pandas(), "
             "to_polars() or to_arrow()"
         )
 

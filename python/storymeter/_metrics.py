@@ -297,7 +297,8 @@ def _texts(texts: Any, argument: str, hint: str) -> list[str]:
         hint = f"; {hint}" if hint else ""
         raise TypeError(f"{argument} is a list of texts, not one text{hint}")
     if is_no_list(texts):
-        raise TypeError(f"{argument} is a list of texts, and not of the type {type(texts).__name__}")
+        kind = type(texts).__name__
+        raise TypeError(f"{argument} is a list of texts, and not of the type {kind}")
     listed = list(texts)
     for at, text in enumerate(listed):
         if not isinstance(text, str):

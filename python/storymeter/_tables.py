@@ -71,8 +71,13 @@ def _by_name(
         if str(name) in known:
             raise ValueError(f"there are two columns of the name {str(name)!r}")
         known[str(name)] = name
-    columns = {text: _listed(values(name)) for text, name in known.items()}
-    return columns if all(one is not None for one in columns.values()) else None  # type: ignore[return-value]
+    columns: dict[str, list[Any]] = {}
+    for text, name in known.items():
+        listed = _listed(values(name))
+        if listed is None:
+            return None
+        columns[text] = listed
+    return columns
 
 
 def _listed(values: Any) -> list[Any] | None:
@@ -113,7 +118,8 @@ def _from_columns(columns: dict[str, list[Any]]) -> _native.Table:
     for name, values in columns.items():
         if len(values) != count:
             raise LengthError(
-                f"the column {first!r} has {count} values, but the column {name!r} has {len(values)}",
+                f"the column {first!r} has {count} values, but the column {name!r} has "
+                f"{len(values)}",
                 first=count,
                 second=len(values),
             )
@@ -170,7 +176,8 @@ def numbers_of(values: Any, argument: str) -> list[float | None]:
     """Numbers, some of which may be absent: ``None``, NaN and the missing values of frames."""
     listed = _listed(values)
     if listed is None:
-        if isinstance(values, (str, bytes)) or is_no_list(values) or not isinstance(values, Iterable):
+        listable = isinstance(values, Iterable) and not isinstance(values, (str, bytes))
+        if not listable or is_no_list(values):
             raise TypeError(f"{argument} is a list of numbers, not of the type {_type(values)}")
         listed = list(values)
     found: list[float | None] = []
