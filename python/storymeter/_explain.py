@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast, overload
 
 from . import _native
-from ._how import checked_threads, how_of, opened_again
+from ._how import check_kind, checked_threads, how_of, opened_again
 from ._score import ManyStories, OneStory, Progress, Scorer, log_skipped
 from ._progress import shown
 from ._stories import reading_of
@@ -322,6 +322,7 @@ def explain(
         cached = how.model is None and not how.weights
         opened = opened_again(how) if cached else how.open()
     else:
+        check_kind("scorer", scorer, Scorer)
         opened = scorer._native
     reading, one = reading_of(
         stories, columns=columns, skip_bad=skip_bad, renumber=renumber, format=format

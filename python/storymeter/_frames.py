@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from . import _native
@@ -11,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def kind(frame: Any) -> str:
-    """The package that a frame or its base class belongs to: ``"pandas"``, ``"polars"`` or another."""
+    """The package that a frame or its base class belongs to, such as ``"pandas"``."""
     packages = [base.__module__.partition(".")[0] for base in type(frame).__mro__]
     return next((name for name in packages if name in ("pandas", "polars")), packages[0])
 
@@ -25,10 +26,12 @@ def _is_pandas_frame(value: Any) -> bool:
     return kind(value) == "pandas" and hasattr(value, "columns")
 
 
-def has_columns(value: Any) -> bool:
-    """Whether a value is a whole frame, and not a single column."""
-    names = getattr(value, "column_names", None) or getattr(value, "columns", None)
-    return is_frame(value) and names is not None
+def is_no_list(value: Any) -> bool:
+    """Whether a value can be iterated over, but not story by story: a dictionary gives its keys, a
+    set has no order, and a frame gives its columns."""
+    if isinstance(value, (Mapping, set, frozenset)):
+        return True
+    return is_frame(value) and (hasattr(value, "columns") or hasattr(value, "column_names"))
 
 
 def kept(frame: Any) -> Any:
@@ -112,8 +115,8 @@ def _check_names(columns: Any, scored: _native.Scored) -> None:
     taken = [key for key in scored.columns if key in columns]
     if taken:
         raise ValueError(
-            f"the frame has a column {taken[0]!r} already, and the score of that name would replace "
-            "it; rename the column before scoring, or take the scores alone from to_pandas(), "
+            f"the frame has a column {taken[0]!r} already, and the score of that name would "
+            "replace it; rename the column before scoring, or take the scores alone from to_pandas(), "
             "to_polars() or to_arrow()"
         )
 

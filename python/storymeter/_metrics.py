@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from . import _native
 from ._errors import LengthError
+from ._frames import is_no_list
 from ._how import checked_threads
 from ._sheet import html_table
 
@@ -295,6 +296,9 @@ def _texts(texts: Any, argument: str, hint: str) -> list[str]:
     if isinstance(texts, str):
         hint = f"; {hint}" if hint else ""
         raise TypeError(f"{argument} is a list of texts, not one text{hint}")
+    if is_no_list(texts):
+        kind = type(texts).__name__
+        raise TypeError(f"{argument} is a list of texts, and not of the type {kind}")
     listed = list(texts)
     for at, text in enumerate(listed):
         if not isinstance(text, str):
@@ -307,6 +311,11 @@ def _references(references: Any, count: int) -> list[list[str]]:
         return []
     if isinstance(references, str):
         raise TypeError("references has one entry per text, and is not one text")
+    if is_no_list(references):
+        raise TypeError(
+            "references is a list with one entry per text, and not of the type "
+            f"{type(references).__name__}"
+        )
     listed = list(references)
     if len(listed) != count:
         message = f"{count} texts, but {len(listed)} entries in references"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, overload
 
 from . import _frames, _native
@@ -505,7 +505,7 @@ def _references(given: Any, kind: str) -> tuple[list[list[str]] | None, list[str
     if isinstance(given, str) and kind == "one":
         given = [[given]]
     check_kind("references", given, Iterable)
-    if isinstance(given, (str, Mapping, Set)) or _frames.has_columns(given):
+    if isinstance(given, str) or _frames.is_no_list(given):
         raise TypeError(
             "references is a list with one text or one list of texts per story, or a path, and "
             f"not of the type {type(given).__name__}"

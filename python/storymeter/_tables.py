@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numbers
 import os
-from collections.abc import Callable, Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from . import _native
 from ._errors import LengthError
+from ._frames import is_no_list
 from ._result import ScoreResult
 
 # The usual names of columns, as in files of scores.
@@ -70,8 +71,13 @@ def _by_name(
         if str(name) in known:
             raise ValueError(f"there are two columns of the name {str(name)!r}")
         known[str(name)] = name
-    columns = {text: _listed(values(name)) for text, name in known.items()}
-    return columns if all(one is not None for one in columns.values()) else None  # type: ignore[return-value]
+    columns: dict[str, list[Any]] = {}
+    for text, name in known.items():
+        listed = _listed(values(name))
+        if listed is None:
+            return None
+        columns[text] = listed
+    return columns
 
 
 def _listed(values: Any) -> list[Any] | None:
@@ -93,11 +99,14 @@ def _of_records(records: list[Mapping[str, Any]]) -> dict[str, list[Any]]:
         row: dict[str, Any] = {}
         for name, value in record.items():
             if name == "scores" and isinstance(value, Mapping):
-                row.update(value)
+                own = dict(value)
             elif name in ("human", "ratings") and isinstance(value, Mapping):
-                row.update({f"human/{criterion}": given for criterion, given in value.items()})
-            elif name != "absent":
-                row[name] = value
+                own = {f"human/{criterion}": given for criterion, given in value.items()}
+            else:
+                own = {} if name == "absent" else {name: value}
+            if twice := sorted(row.keys() & own.keys()):
+                raise ValueError(f"scores[{len(flat)}] has {twice[0]!r} twice")
+            row.update(own)
         names.update(dict.fromkeys(row))
         flat.append(row)
     return {name: [row.get(name) for row in flat] for name in names}
@@ -109,7 +118,8 @@ def _from_columns(columns: dict[str, list[Any]]) -> _native.Table:
     for name, values in columns.items():
         if len(values) != count:
             raise LengthError(
-                f"the column {first!r} has {count} values, but the column {name!r} has {len(values)}",
+                f"the column {first!r} has {count} values, but the column {name!r} has "
+                f"{len(values)}",
                 first=count,
                 second=len(values),
             )
@@ -166,7 +176,8 @@ def numbers_of(values: Any, argument: str) -> list[float | None]:
     """Numbers, some of which may be absent: ``None``, NaN and the missing values of frames."""
     listed = _listed(values)
     if listed is None:
-        if isinstance(values, (str, bytes, Mapping, Set)) or not isinstance(values, Iterable):
+        listable = isinstance(values, Iterable) and not isinstance(values, (str, bytes))
+        if not listable or is_no_list(values):
             raise TypeError(f"{argument} is a list of numbers, not of the type {_type(values)}")
         listed = list(values)
     found: list[float | None] = []

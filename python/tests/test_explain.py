@@ -29,6 +29,11 @@ def test_one_story_gives_one_explanation():
     assert why.standing.human_stories > 0
 
 
+def test_a_scorer_is_one():
+    with pytest.raises(TypeError, match="scorer is of the type int, and not Scorer"):
+        sm.explain(STORY, scorer=3)
+
+
 def test_skipped_stories_are_logged(caplog):
     found = sm.explain([STORY, None], skip_bad=True)
     assert [one.id for one in found] == ["0"]

@@ -275,7 +275,7 @@ def test_arrow_tables_with_unequal_columns_are_refused(column: int) -> None:
         score(Unequal(table, column))
     # The native module reads these itself.
     for verb in (sm.explain, sm.perturb):
-        with pytest.raises(ValueError, match="columns of this frame do not follow the rules of Arrow"):
+        with pytest.raises(ValueError, match="columns of this frame do not follow the rules"):
             verb(Unequal(table, column))
 
 
@@ -307,9 +307,8 @@ def test_columns_of_unequal_length_are_refused(skip_bad: bool) -> None:
 
 
 def test_rows_that_are_null_as_a_whole_are_bad_records() -> None:
-    rows = pa.array([{"story": "Rain."}, {"story": "Rain fell."}], pa.struct({"story": pa.string()}))
     masked = pa.StructArray.from_arrays(
-        [rows.field("story")], ["story"], mask=pa.array([False, True])
+        [pa.array(["Rain.", "Rain fell."])], ["story"], mask=pa.array([False, True])
     )
     with pytest.raises(sm.InputError, match="stories:2: .*null"):
         score(pa.chunked_array([masked]))

@@ -84,6 +84,12 @@ def test_wrong_arguments_are_named():
         bleu.corpus_score(["the cat"], [["a", None]])
     with pytest.raises(TypeError, match="references has one entry per text"):
         bleu.corpus_score(["the cat"], "a cat")
+    # A dictionary would give its keys, and a set any order.
+    for given in ({"a cat": 1}, {"a cat"}, frozenset({"a cat"})):
+        with pytest.raises(TypeError, match="references is a list with one entry per text"):
+            bleu.corpus_score(["the cat"], given)
+        with pytest.raises(TypeError, match="hypotheses is a list of texts"):
+            bleu.corpus_score(given, ["the cat"])
     with pytest.raises(sm.LengthError, match="2 texts, but 3 entries in references"):
         bleu.corpus_score(HYPOTHESES, ["a", "b", "c"])
     with pytest.raises(sm.LackingStoryError, match="reference"):

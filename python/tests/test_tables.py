@@ -50,6 +50,12 @@ def test_two_columns_of_one_name_are_refused():
         sm.correlate({0: [1, 2, 3, 5], "0": [4, 3, 1, 2]}, [1, 2, 3, 4])
 
 
+def test_a_record_has_a_score_once():
+    rows = [{"system": "a", "mine": 1.0, "scores": {"mine": 2.0}}]
+    with pytest.raises(ValueError, match=r"scores\[0\] has 'mine' twice"):
+        sm.compare(rows)
+
+
 def test_what_has_no_order_is_no_list_of_numbers():
     for human in ({0: 5.0, 1: 4.0, 2: 3.0}, {3.0, 4.0, 5.0}):
         with pytest.raises(TypeError, match="human is a list of numbers, not of the type"):
