@@ -191,8 +191,9 @@ fn judge(case: &Case, run: &Run, faults: &mut Vec<(&'static str, String)>) {
         1 if case.has("--fail-under") => {}
         _ => fault("exit code", &format!("{code} {said}")),
     }
-    // A program without the feature `parquet` refuses that format.
-    if case.class == NOTHING_WRONG && code != 0 && !case.line().contains("parquet") {
+    // A program without the features `parquet` and `zstd` refuses these formats.
+    let optional = ["parquet", ".zst"].iter().any(|format| case.line().contains(format));
+    if case.class == NOTHING_WRONG && code != 0 && !optional {
         fault("refused, but nothing is wrong", &said);
     }
     if code == 2 && run.stderr.trim().is_empty() {
