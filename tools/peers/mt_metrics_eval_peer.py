@@ -93,7 +93,7 @@ def compare_tests(case):
         r12, r13, r23 = strengths(x, y, z, functions[test["coefficient"]])
         # Correlations of 1, up to rounding, leave nothing but rounding errors to divide.
         determinant = 1 - r12**2 - r13**2 - r23**2 + 2 * r12 * r13 * r23
-        if not determinant > 1e-9 or len(x) < 4:
+        if not determinant > 1e-6 or len(x) < 4:
             continue
         theirs = float(stats.WilliamsTest(r12, r13, r23, len(x), one_sided=False))
         where = f"{case} {test['first']} {test['second']} {test['coefficient']}, n = {len(x)}"

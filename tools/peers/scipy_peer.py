@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """Correlations with p-values and intervals of `correlate`, compared with scipy."""
 
+import functools
+import itertools
 import warnings
 
 import numpy as np
@@ -10,27 +12,40 @@ from scipy import stats
 
 warnings.filterwarnings("ignore")
 
-# Up to so many observations, the p-values of Spearman's coefficient are those of all permutations.
+# Up to so many stories, p-values are those of all permutations.
 EXACT = 9
+FUNCTIONS = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
 
 
-def spearman_p(x, y):
-    """The two-sided p-value of Spearman's coefficient: of all permutations for small samples."""
+@functools.cache
+def orders(n):
+    """All orders of n things, one per row."""
+    return np.array(list(itertools.permutations(range(n))))
+
+
+def signs(values):
+    return np.sign(np.subtract.outer(values, values))
+
+
+def strengths(name, x, y):
+    """For every order of y, a number that is proportional to its correlation with x."""
+    every = orders(len(x))
+    if name == "kendall":
+        ours, theirs = signs(x), signs(y)
+        pairs = itertools.combinations(range(len(x)), 2)
+        return sum(ours[i, j] * theirs[every[:, i], every[:, j]] for i, j in pairs)
+    if name == "spearman":
+        x, y = stats.rankdata(x), stats.rankdata(y)
+    x, y = (np.array(v) - np.mean(v) for v in (x, y))
+    return (y / np.abs(y).max())[every] @ (x / np.abs(x).max())
+
+
+def p_value(name, x, y):
+    """The two-sided p-value. The first of all orders is the one that was observed."""
     if len(x) > EXACT or len(set(x)) == 1 or len(set(y)) == 1:
-        return stats.spearmanr(x, y).pvalue
-    ranks = stats.rankdata(x), stats.rankdata(y)
-    # Sums of products of ranks order the permutations as the coefficient does, without rounding.
-    orders = np.array(list(permutations(len(x))))
-    centre = len(x) * ((len(x) + 1) / 2) ** 2
-    observed = abs(ranks[0] @ ranks[1] - centre)
-    return float(np.mean(np.abs(ranks[1][orders] @ ranks[0] - centre) >= observed - 1e-9))
-
-
-def permutations(n, known={}):
-    if n not in known:
-        import itertools
-        known[n] = list(itertools.permutations(range(n)))
-    return known[n]
+        return float(FUNCTIONS[name](x, y).pvalue)
+    found = np.abs(strengths(name, np.array(x), np.array(y)))
+    return float(np.mean(found >= found[0] - 1e-12))
 
 
 options = arguments()
@@ -44,17 +59,14 @@ for case in range(int(400 * options.scale)):
         if len(x) < 3:
             continue
         mine, where = found[name], f"{case} {name}, n = {len(x)}"
-        pearson, spearman, kendall = stats.pearsonr(x, y), stats.spearmanr(x, y), stats.kendalltau(x, y)
-        theirs = [pearson.statistic, spearman.statistic, kendall.statistic]
-        comparison.values("Pearson's r, Spearman's rho, Kendall's tau", where, [mine[c] for c in ("pearson", "spearman", "kendall")], theirs)
-        comparison.values(f"p-values of Spearman's rho, {'at most' if len(x) <= EXACT else 'more than'} {EXACT} stories",
-                          where, [mine["p_spearman"]], [spearman_p(x, y)])
-        comparison.values("p-values of Kendall's tau", where, [mine["p_kendall"]], [kendall.pvalue])
+        theirs = [function(x, y).statistic for function in FUNCTIONS.values()]
+        comparison.values("Pearson's r, Spearman's rho, Kendall's tau", where, [mine[c] for c in FUNCTIONS], theirs)
         # Of a correlation of 1, up to rounding, p and interval are what rounding makes of them.
-        if 1 - abs(pearson.statistic) < 1e-9:
+        if 1 - abs(theirs[0]) < 1e-9:
             continue
-        comparison.values("p-values of Pearson's r", where, [mine["p_pearson"]], [pearson.pvalue])
-        if len(x) > 3 and not np.isnan(pearson.statistic):
-            theirs = list(pearson.confidence_interval(0.95))
-            comparison.values("Fisher's intervals", where, mine["interval_pearson"] or [None, None], theirs)
+        kind = "p-values of all permutations, up to 9 stories" if len(x) <= EXACT else "p-values, from 10 stories on"
+        comparison.values(kind, where, [mine[f"p_{c}"] for c in FUNCTIONS], [p_value(c, x, y) for c in FUNCTIONS])
+        if len(x) > 3 and not np.isnan(theirs[0]):
+            interval = list(stats.pearsonr(x, y).confidence_interval(0.95))
+            comparison.values("Fisher's intervals", where, mine["interval_pearson"] or [None, None], interval)
 comparison.finish()

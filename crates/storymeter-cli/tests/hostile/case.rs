@@ -5,10 +5,13 @@ use std::fs;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::os::unix::fs::symlink;
 use std::path::{Component, Path, PathBuf};
+use std::process::Command;
 
+use crate::craft::{CRAFTED, Crafted};
 use crate::draw::Draw;
 use crate::lines::LINES;
 use crate::mutate::{TEXTS, mutate};
+use crate::options::{OPTIONS, VALUES};
 use crate::stock::{Stock, class_of};
 
 /// Lines that only odd values of options can upset, or that are worth less often.
@@ -23,195 +26,6 @@ const RARE: [&str; 8] = [
     "score stories.jsonl",
 ];
 
-/// Options of the verbs, beside those of the lines.
-const OPTIONS: [(&str, &[&str]); 11] = [
-    ("merge", &["--output", "--expect", "--seed", "--resamples", "--weights", "--meteor-data"]),
-    (
-        "score",
-        &[
-            "--input-format",
-            "--metric",
-            "--model",
-            "--weights",
-            "--precision",
-            "--device",
-            "--explain",
-            "--references",
-            "--references-format",
-            "--against",
-            "--fail-under",
-            "--seed",
-            "--resamples",
-            "--meteor-data",
-            "--output",
-            "--format",
-            "--skip-bad",
-        ],
-    ),
-    (
-        "perturb",
-        &[
-            "--input-format",
-            "--donors",
-            "--donor-sample",
-            "--save-donors",
-            "--seed",
-            "--per-story",
-            "--techniques",
-            "--counts",
-            "--keyword-share",
-            "--garbled",
-            "--spliced",
-            "--preset",
-            "--antonyms",
-            "--more-antonyms",
-            "--show",
-            "--record-offset",
-            "--output",
-        ],
-    ),
-    (
-        "train",
-        &[
-            "--stories",
-            "--init",
-            "--config",
-            "--preset",
-            "--teacher",
-            "--without-technique",
-            "--seed",
-            "--log",
-            "--input-format",
-            "--device",
-            "--devices",
-            "--precision",
-        ],
-    ),
-    (
-        "compare",
-        &[
-            "--metric",
-            "--against",
-            "--without",
-            "--lower",
-            "--higher",
-            "--format",
-            "--show",
-            "--seed",
-            "--resamples",
-            "--confidence",
-            "--correction",
-            "--output",
-        ],
-    ),
-    (
-        "correlate",
-        &[
-            "--human",
-            "--criterion",
-            "--scores",
-            "--seed",
-            "--test",
-            "--correction",
-            "--interval",
-            "--confidence",
-            "--resamples",
-        ],
-    ),
-    (
-        "meta",
-        &[
-            "--ratings",
-            "--scale",
-            "--draws",
-            "--seed",
-            "--test",
-            "--correction",
-            "--interval",
-            "--confidence",
-            "--resamples",
-            "--show",
-            "--format",
-            "--drift",
-            "--edits",
-            "--stories",
-            "--errors",
-            "--without",
-            "--lower",
-            "--higher",
-            "--output",
-        ],
-    ),
-    (
-        "suite",
-        &[
-            "--aspects",
-            "--paraphrases",
-            "--triples",
-            "--donors",
-            "--donor-sample",
-            "--seed",
-            "--show",
-            "--scores",
-            "--resamples",
-            "--format",
-            "--output",
-        ],
-    ),
-    ("report", &["--stories", "--figures", "--output"]),
-    (
-        "model",
-        &[
-            "--format",
-            "--about",
-            "--figures",
-            "--calibrate",
-            "--seed",
-            "--soften",
-            "--temperature",
-            "--repetition",
-            "--window",
-            "--from",
-            "--output",
-        ],
-    ),
-    ("metrics", &["show"]),
-];
-
-/// Values that no option expects, and a few that some do.
-const VALUES: [&str; 30] = [
-    "0",
-    "1",
-    "-1",
-    "0.5",
-    "NaN",
-    "-nan",
-    "inf",
-    "1e400",
-    "1e-400",
-    "18446744073709551615",
-    "18446744073709551616",
-    "-9223372036854775809",
-    "99999999999999999999999999",
-    "0x10",
-    "1..0",
-    "nan..nan",
-    "..",
-    "1..",
-    "=",
-    "x=",
-    "=x",
-    "a=b=c",
-    "#",
-    "out#",
-    ",",
-    "all,all",
-    "bleu,,bleu",
-    "none",
-    "--",
-    "-",
-];
-
 /// The flags whose values are outputs.
 const OUTPUTS: [&str; 6] = ["-o", "--output", "--out-dir", "--save-donors", "--log", "--figures"];
 
@@ -223,8 +37,19 @@ pub enum Stdout {
     Closed,
 }
 
+/// What a case must lead to, beside what all cases promise.
+pub enum Expected {
+    Anything,
+    /// The program succeeds and prints these texts.
+    Prints(Vec<String>),
+    /// Exit code 2, and a message that has these texts.
+    Refusal(Vec<String>),
+    /// Exit code 2, or an output with so many lines.
+    AllRows(PathBuf, usize),
+}
+
 /// What is done to a path of the folder after the files were copied.
-enum Change {
+pub enum Change {
     Content(Vec<u8>),
     /// A file with permissions.
     Mode(&'static str, u32),
@@ -235,6 +60,8 @@ enum Change {
     /// A symbolic link to the file itself, which has another name now.
     Rename,
     HardLink(PathBuf),
+    /// A named pipe that nobody writes to.
+    Fifo,
 }
 
 /// A command line with its files, before it is run.
@@ -248,6 +75,9 @@ pub struct Case {
     changes: Vec<(PathBuf, Change)>,
     /// Paths that the run may write to, with all that is below them.
     pub outputs: Vec<PathBuf>,
+    /// Files of the user that must stay as they are, although they stand where outputs go.
+    pub keeps: Vec<PathBuf>,
+    pub expected: Expected,
 }
 
 impl Case {
@@ -258,6 +88,9 @@ impl Case {
             return Self::parse(line, stock);
         }
         let mut draw = Draw::new(seed, number);
+        if draw.once_in(5) {
+            return Self::craft(CRAFTED[draw.below(CRAFTED.len())](&mut draw, stock), stock);
+        }
         let line = if draw.once_in(20) { draw.pick(&RARE) } else { draw.pick(&LINES) };
         let mut case = Self::parse(line, stock);
         if ["score", "perturb"].contains(&case.verb()) && draw.once_in(4) {
@@ -302,7 +135,14 @@ impl Case {
             None => Vec::new(),
         };
         let (class, stdout, changes) = (NOTHING_WRONG, Stdout::Kept, Vec::new());
-        Self { class, args, inputs, stdin, stdout, changes, outputs }
+        let (keeps, expected) = (Vec::new(), Expected::Anything);
+        Self { class, args, inputs, stdin, stdout, changes, outputs, keeps, expected }
+    }
+
+    /// The case of a fault whose right answer is known.
+    fn craft(crafted: Crafted, stock: &Stock) -> Self {
+        let Crafted { class, line, changes, keeps, expected } = crafted;
+        Self { class, changes, keeps, expected, ..Self::parse(&line, stock) }
     }
 
     /// The arguments, and what the shell would need to run them.
@@ -337,6 +177,7 @@ impl Case {
                 Change::Link(target) => format!("links to {}", target.display()),
                 Change::Rename => "is a link to the file".to_owned(),
                 Change::HardLink(target) => format!("is also called {}", target.display()),
+                Change::Fifo => "is a named pipe".to_owned(),
             };
             format!("; {} {what}", path.display())
         });
@@ -421,6 +262,7 @@ impl Case {
                     fs::rename(&path, &real).and_then(|()| symlink(target, &path))
                 }
                 Change::HardLink(target) => fs::hard_link(folder.join(target), &path),
+                Change::Fifo => Command::new("mkfifo").arg(&path).status().map(drop),
             };
         }
     }

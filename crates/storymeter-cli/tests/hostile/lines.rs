@@ -3,7 +3,7 @@
 /// Command lines that succeed if nothing is wrong. Names of the stock stand for copies of its
 /// files, and `< FILE` sends a file to standard input through a pipe. Lines that take longer, such
 /// as training, are rare.
-pub const LINES: [&str; 92] = [
+pub const LINES: [&str; 105] = [
     "score stories.jsonl --metric bleu,rouge,ter,text-length -o out.jsonl",
     "score stories.jsonl --metric bleu,rouge:hanna,chrf -o out.csv",
     "score stories.jsonl --metric bleu,ter -o out.txt",
@@ -49,6 +49,12 @@ pub const LINES: [&str; 92] = [
      --precision int8",
     "score stories.jsonl --metric bleu,text-length --out-dir out",
     "score stories.csv --metric text-length --out-dir out --resume",
+    "score stories.jsonl --metric text-length --out-dir out --shard 0/1",
+    "score stories.jsonl stories.csv --metric text-length --out-dir out --shard 1/2 --resume",
+    "score stories.jsonl --metric bleu,text-length --out-dir shards --resume",
+    "score stories.jsonl.zst --metric text-length -o out.jsonl",
+    "score wide.csv --wide --metric text-length -o out.jsonl",
+    "score columns.json --metric text-length --format csv",
     "merge shards",
     "merge shards -o out.jsonl --expect 1 --resamples 50",
     "merge shards/stories.jsonl.meta.json --resamples 20 -o out.txt",
@@ -75,15 +81,20 @@ pub const LINES: [&str; 92] = [
     "train --stories stories.tsv --init encoder --config settings.toml --epochs 1 --teacher model \
      -o out",
     "train --stories stories.tsv --init encoder --config settings.toml --epochs 40 -o half --resume",
+    "train --rated hanna.csv --init encoder --config criteria.toml -o out",
     "train --print-config --config settings.toml",
     "compare scores.jsonl --resamples 50",
     "compare scores.parquet --resamples 50",
     "compare scores.jsonl scores.csv --resamples 50 --format markdown --show means",
     "compare scores.csv --resamples 50 --format latex -o out.tex",
     "compare hanna-scores.csv --resamples 50 --format json",
+    "compare scores.jsonl scores.csv --resamples 20 --format csv --show systems --show pairs",
+    "compare scores.jsonl --resamples 20 --format jsonl --show means -o out.jsonl",
     "correlate --human rated.txt --scores mine=numbers.txt other=numbers.txt",
     "correlate --human stories.jsonl --criterion fun --scores bleu=scores.jsonl#bleu",
     "correlate --human stories.jsonl --criterion fun --scores a=scores.csv#chrf --json",
+    "correlate --human stories.jsonl --criterion fun --scores a=scores.csv#chrf \
+     --scores b=scores.jsonl#bleu --test permutation --resamples 20 --format csv -o out.csv",
     "meta hanna hanna-scores.csv --ratings ratings.csv -o out",
     "meta hanna hanna-scores.csv --ratings ratings.csv --draws 20 --resamples 20",
     "meta hanna hanna-scores.csv --compat --format csv --draws 20",
@@ -94,7 +105,10 @@ pub const LINES: [&str; 92] = [
     "meta table scores.csv --stories stories.jsonl --draws 20 --format jsonl",
     "report study scores.jsonl --stories stories.jsonl -o out.html",
     "report study train.jsonl --figures out -o out.html",
+    "meta table scores.jsonl scores.csv --draws 5 --format csv",
     "report hanna-scores.csv -o out.html",
+    "report study scores.jsonl scores.csv -o out.html",
+    "report scores.jsonl scores.csv --stories stories.jsonl -o out.html",
     "model show tiny.smq",
     "model show model --format json",
     "model pack model --about about.json --figures figures.json -o out.smq",

@@ -5,6 +5,7 @@
 use std::io::Write as _;
 
 use crate::draw::Draw;
+use crate::formats::Zstandard;
 
 /// Files stay below this size, so that a case takes little time.
 const MOST: usize = 3 << 20;
@@ -64,7 +65,7 @@ pub const TEXTS: [&str; 22] = [
 type Change = fn(&mut Vec<u8>, &mut Draw, &[u8]);
 
 /// All ways to spoil a file. The third argument is the content of some other file.
-const CHANGES: [Change; 31] = [
+const CHANGES: [Change; 32] = [
     flip_bits,
     flip_bits,
     set_bytes,
@@ -95,6 +96,7 @@ const CHANGES: [Change; 31] = [
     line_ends,
     byte_order_mark,
     gzip,
+    zstandard,
     huge_length,
 ];
 
@@ -273,6 +275,18 @@ fn gzip(bytes: &mut Vec<u8>, draw: &mut Draw, _: &[u8]) {
     }
     if draw.once_in(3) {
         truncate(bytes, draw, &[]);
+    }
+}
+
+fn zstandard(bytes: &mut Vec<u8>, draw: &mut Draw, _: &[u8]) {
+    let mut file = Zstandard::new();
+    file.copied(bytes);
+    if draw.once_in(2) {
+        file.repeated(bytes.last().copied().unwrap_or_default(), draw.below(16));
+    }
+    *bytes = file.finish();
+    if draw.once_in(3) {
+        flip_bits(bytes, draw, &[]);
     }
 }
 

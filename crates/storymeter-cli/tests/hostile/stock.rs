@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::formats::Zstandard;
+
 /// A folder of valid files.
 pub struct Stock {
     folder: tempfile::TempDir,
@@ -65,6 +67,7 @@ impl Stock {
         stock.write("tales/test.wp_source", lines(|s, i| format!("prompt {s} {i}")));
         stock.write("tales/test.wp_target", lines(story));
         stock.write("settings.toml", SETTINGS);
+        stock.write("criteria.toml", "epochs = 1\nmax_tokens = 48\ndev_share = 0.0\nseed = 3\n");
         stock.write("about.json", ABOUT);
         stock.write("figures.json", FIGURES);
         stock.write("antonyms.txt", "old|||/r/Antonym|||young new\nred|||/r/Antonym|||blue\n");
@@ -154,6 +157,9 @@ impl Stock {
         let mut zip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
         zip.write_all(jsonl.as_bytes()).unwrap();
         self.write("stories.jsonl.gz", zip.finish().unwrap());
+        let mut zip = Zstandard::new();
+        zip.copied(jsonl.as_bytes());
+        self.write("stories.jsonl.zst", zip.finish());
         self.write("stories.jsonl", jsonl);
         let csv = lines(|s, i| {
             format!("{s}-{i},{},p{i},\"{}\",\"{}\",dark", SYSTEMS[s], story(s, i), story(0, i))
@@ -162,6 +168,18 @@ impl Stock {
         let tsv = lines(|s, i| format!("cased\t{}", sentences(s, i).join("\t")));
         let head = "form\tsentence1\tsentence2\tsentence3\tsentence4\tsentence5";
         self.write("stories.tsv", format!("{head}\n{tsv}"));
+        let wide = (0..ITEMS).fold("id".to_owned(), |text, i| {
+            let cells: Vec<String> = (0..4).map(|s| format!(",\"{}\"", story(s, i))).collect();
+            text + &format!("\n{i}{}", cells.concat())
+        });
+        self.write("wide.csv", wide.replacen("id", &format!("id,{}", SYSTEMS.join(",")), 1));
+        let column = |value: &dyn Fn(usize) -> String| {
+            let cells = (0..ITEMS).map(|i| (i.to_string(), value(i).into()));
+            serde_json::Value::from(cells.collect::<serde_json::Map<_, _>>())
+        };
+        let (stories, systems) = (column(&|i| story(1, i)), column(&|i| SYSTEMS[i % 4].to_owned()));
+        let columns = serde_json::json!({"story": stories, "system": systems});
+        self.write("columns.json", columns.to_string());
         self.write("stories.txt", lines(|s, i| format!("{}\n", story(s, i))));
         self.write("lines.txt", lines(story));
         self.write("roc.txt", lines(|s, i| format!("{}\n----", sentences(s, i).join(" .\n"))));
@@ -320,10 +338,12 @@ pub fn class_of(path: &Path) -> &'static str {
         (_, name) if name.ends_with(".meta.json") => "headers of score files",
         (_, "hanna-scores.csv" | "ratings.csv" | "errors.jsonl") => "HANNA's scores and ratings",
         (_, "train.jsonl") => "training logs",
-        (_, "settings.toml") => "training settings",
+        (_, "settings.toml" | "criteria.toml") => "training settings",
         (_, "antonyms.txt" | "donors.bin") => "donors and antonyms",
         (_, "mags.json") => "stories: OpenMEVA",
+        (_, "columns.json") => "stories: JSON",
         (_, name) if name.ends_with(".gz") => "stories: gzip",
+        (_, name) if name.ends_with(".zst") => "stories: Zstandard",
         (_, name) if name.ends_with(".parquet") => "stories: Parquet",
         (_, name) if name.ends_with(".jsonl") => "stories: JSONL",
         (_, name) if name.ends_with(".csv") || name.ends_with(".tsv") => "stories: CSV and TSV",
