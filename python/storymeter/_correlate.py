@@ -270,11 +270,7 @@ def correlate(
     name, judged = _human(human, criterion, rated)
     settings = _Settings(test, one_sided, correction, interval, confidence, resamples, 1000, seed)
     written, sheets, texts = _native.correlate(
-            native = table_of(columns)
-            found, items = native.columns(), native.items()
-            named = [(key, None, way, values) for key, is_human, way, values in found
-                     if not is_human]
-            rated = [(key, values) for key, is_human, _, values in found if is_human]
+        name, judged, named, items, settings, checked_threads(threads)
     )
     return Correlation(written, sheets_of(sheets, texts))
 
