@@ -75,6 +75,10 @@ def test_several_scores_are_tested_against_each_other():
     found = sm.correlate({"good": SCORES, "bad": SCORES[::-1]}, HUMAN)
     assert list(found) == ["good", "bad"] and len(found.tests) == 3
     assert {test.stronger for test in found.tests} == {"good"}
+    assert {test.sides for test in found.tests} == {"two"}
+    one = sm.correlate({"good": SCORES, "bad": SCORES[::-1]}, HUMAN, one_sided=True)
+    assert {test.sides for test in one.tests} == {"one"}
+    assert [test.p / 2 for test in found.tests] == pytest.approx([test.p for test in one.tests])
     with pytest.raises(ValueError, match="there are several lists of scores"):
         _ = found.pearson
     assert found.to_pandas()["scores"].tolist() == ["good", "bad"]

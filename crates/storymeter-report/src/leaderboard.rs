@@ -249,7 +249,7 @@ fn behind(matrices: &[&TestMatrix], first: &Key, other: &Key) -> Option<Behind> 
             matrix.get(row, column).and_then(|one| one.p_value.ok()).map(|p| p.corrected)
         };
         let (ahead, back) = (p(a, b), p(b, a));
-        // An equally strong pair is no difference, also where the published analysis has no p-value.
+        // An equally strong pair is no difference, also where a published analysis has no p-value.
         let is_tested = ahead.is_some()
             || back.is_some()
             || (matrix.get(a, b).is_none() && matrix.get(b, a).is_none());

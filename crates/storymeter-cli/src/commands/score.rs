@@ -98,8 +98,8 @@ pub struct ScoreArgs {
     /// The format of the references, if it is not found from the name and the content
     #[arg(long, value_name = "FORMAT", requires = "references")]
     references_format: Option<Format>,
-    /// Compare every other system with this one, with an approximate randomisation test on the
-    /// items that both have
+    /// Compare every other system with this one, with a two-sided approximate randomisation test on
+    /// the items that both have
     #[arg(long, value_name = "SYSTEM")]
     against: Option<String>,
     /// Exit with code 1 if the score of all stories is worse than X. If there are several scores,

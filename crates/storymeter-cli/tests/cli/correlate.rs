@@ -47,6 +47,22 @@ fn json_has_the_documented_keys_and_a_reason_for_every_null() {
 }
 
 #[test]
+fn tests_are_two_sided_unless_one_side_is_asked_for() {
+    let sandbox = with_stories();
+    let scores =
+        "correlate --human rated.txt --scores bleu=scores.jsonl ter=scores.jsonl#ter --json";
+    let test = |options: &str| {
+        let run = sandbox.run(&format!("{scores} {options}")).succeeds();
+        let found: serde_json::Value = serde_json::from_str(run.stdout()).unwrap();
+        let test = &found["=tests"][0];
+        (test["sides"].as_str().unwrap().to_owned(), test["p"].as_f64().unwrap())
+    };
+    let (two, one) = (test(""), test("--one-sided"));
+    assert_eq!((two.0.as_str(), one.0.as_str()), ("two", "one"));
+    assert!((two.1 - 2.0 * one.1).abs() < 1e-12, "{two:?} {one:?}");
+}
+
+#[test]
 fn one_criterion_is_taken_and_several_must_be_named() {
     let sandbox = with_stories();
     let line = |id: u32, fun: u32, plot: u32| {

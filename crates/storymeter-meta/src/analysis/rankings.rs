@@ -17,8 +17,8 @@ pub(crate) struct Ballots {
     voters: Vec<(Level, Coefficient, usize)>,
 }
 
-/// The metrics that every voter has a number for, and their correlations, turned by the direction of
-/// each metric, one row per metric.
+/// The metrics that every voter has a number for, and their correlations, turned by the direction
+/// of each metric, one row per metric.
 struct Candidates {
     metrics: Vec<usize>,
     strengths: Vec<f64>,

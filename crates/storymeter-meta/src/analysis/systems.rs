@@ -50,8 +50,8 @@ impl Analysis {
         order
     }
 
-    /// Spearman at system level among the k best systems, for each k, turned by the direction of the
-    /// metric.
+    /// Spearman at system level among the k best systems, for each k, turned by the direction of
+    /// the metric.
     fn among_best(
         &self,
         criterion: usize,

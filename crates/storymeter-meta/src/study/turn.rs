@@ -87,8 +87,8 @@ impl Study {
     }
 
     /// The metrics that run against their direction at a level, each with the mean of its Pearson
-    /// correlations over the criteria, turned by its direction. That mean is below -0.1; one between
-    /// -0.1 and 0 is too small to say so.
+    /// correlations over the criteria, turned by its direction. That mean is below -0.1; one
+    /// between -0.1 and 0 is too small to say so.
     pub fn backwards(&self, level: Level) -> Vec<(&Key, f64)> {
         let mean = |metric: &Key| {
             let own = self.agreements().filter(|one| {
@@ -103,8 +103,8 @@ impl Study {
         found.filter(|(_, mean)| *mean < NEGLIGIBLE).collect()
     }
 
-    /// The same study with a warning about each metric that runs against its direction, at the first
-    /// level that has correlations.
+    /// The same study with a warning about each metric that runs against its direction, at the
+    /// first level that has correlations.
     pub(crate) fn with_backwards_warned(mut self) -> Self {
         let Some(&level) = self.levels().first() else { return self };
         let warning = |(metric, mean): (&Key, f64)| {

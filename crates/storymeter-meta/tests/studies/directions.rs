@@ -176,7 +176,7 @@ fn a_correlation_of_zero_and_equal_correlations_are_tested() {
     assert!((williams(&human, [&a, &b], Sides::Two).1 - 2.0 * p).abs() < 1e-15);
     // The same numbers for the two halves of the stories, which are rated alike.
     let (front, back): (Vec<f64>, Vec<f64>) =
-        (b.iter().copied().collect(), b[4..].iter().chain(&b[..4]).copied().collect());
+        (b.to_vec(), b[4..].iter().chain(&b[..4]).copied().collect());
     assert_eq!(williams(&human, [&front, &back], Sides::Two), (None, 1.0));
     assert_eq!(williams(&human, [&front, &back], Sides::One), (None, 0.5));
 }
