@@ -163,7 +163,8 @@ fn the_tables_say_what_was_found() {
     insta::assert_snapshot!(shown);
     // Printed by scipy 1.17.1, with x = [-9, -2, -7, -4, -5, -3] and y = [4/3, 14/3, 2, 10/3, 2,
     // 14/3]: pearsonr(x, y), spearmanr(x, y) and kendalltau(x, y); the shares of the 720 orders of
-    // y with coefficients at least as strong, which are the p-values; then pearsonr on the stories 0, 1, 4, 5 (Rept), 1, 2, 4, 5 (Conf), 0, 2, 4 (s2s) and 1, 3, 5 (gpt).
+    // y with coefficients at least as strong, which are the p-values; then pearsonr on the stories
+    // 0, 1, 4, 5 (Rept), 1, 2, 4, 5 (Conf), 0, 2, 4 (s2s) and 1, 3, 5 (gpt).
     let close = |sheet: usize, column: usize, expected: f64| {
         let found = sheets[sheet].rows[0][column].value();
         assert!((found - expected).abs() < 1e-12, "{sheet} {column}: {found}");
