@@ -14,7 +14,8 @@ pub(crate) fn agreement(
     value: Option<f64>,
     n: usize,
 ) -> Agreement {
-    let estimate = |value| Estimate { value, p_value: None, adjusted: None, interval: None };
+    let estimate =
+        |value| Estimate { value, p_value: None, adjusted: None, interval: None, items: None };
     Agreement {
         metric: Key::new(metric),
         criterion: Key::new(criterion),

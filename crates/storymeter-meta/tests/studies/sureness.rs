@@ -32,7 +32,7 @@ fn table(systems: usize, items: usize) -> ScoreTable {
                 line: Some(story as u64 + 1),
                 ..Row::default()
             });
-            scores.push(Ok(3.0 * noise(500 + item) + noise(5000 + story)));
+            scores.push(Ok(3.0 * noise(530 + item) + noise(5000 + story)));
         }
     }
     let mut table = ScoreTable::new(rows).read_from("scores.jsonl".as_ref());

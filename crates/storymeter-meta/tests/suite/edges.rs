@@ -42,11 +42,12 @@ fn a_constant_metric_is_computed_like_any_other_and_sees_nothing() {
     let result = run(&scores);
     for (flat, yardstick) in result.of_metric("flat").zip(&result.constant) {
         for cell in [flat, yardstick] {
-            assert_eq!((cell.auc, cell.shift), (Ok(0.5), Ok(0.0)));
-            assert_eq!((cell.shift_low, cell.shift_high), (Ok(0.0), Ok(0.0)));
+            // Without any spread there is no unit to measure a shift in; 0 was printed here.
+            assert_eq!((cell.auc, cell.shift), (Ok(0.5), Err(Gap::Constant)));
+            assert_eq!((cell.shift_low, cell.shift_high), (cell.shift, cell.shift));
             assert_eq!((cell.right_order, cell.ties), (Ok(0.0), Ok(1.0)));
             assert_eq!((cell.r, cell.p_r), (Err(Gap::Constant), Err(Gap::Constant)));
-            assert_eq!((cell.sd, cell.times_typo), (Ok(0.0), Err(Gap::NoTypoShift)));
+            assert_eq!((cell.sd, cell.times_typo), (Ok(0.0), Err(Gap::Constant)));
             assert!(cell.is_constant());
         }
     }
@@ -213,7 +214,7 @@ fn compat_takes_all_originals_for_repetition_and_uses_no_pairs() {
     assert_eq!(sizes, [(999, 400, 1), (399, 400, 1), (399, 399, 2)]);
     for (cell, constant) in result.cells.iter().zip(&result.constant) {
         assert_eq!((cell.pairs, cell.right_order), (0, Err(Gap::NotPaired)));
-        assert_eq!((constant.auc, constant.shift), (Ok(0.5), Ok(0.0)));
+        assert_eq!((constant.auc, constant.shift), (Ok(0.5), Err(Gap::Constant)));
     }
     assert_eq!(result.constant[0].originals, 1000);
     assert_eq!(result.cells[0].size(), "999+400");
