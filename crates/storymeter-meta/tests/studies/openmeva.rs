@@ -39,7 +39,7 @@ fn rated(mags: &str) -> ScoreTable {
         id: story.id,
         system: story.system,
         ratings: story.ratings,
-        line: None,
+        ..Row::default()
     };
     ScoreTable::new(records.map(|record| row(record.unwrap().story)).collect())
 }
