@@ -165,7 +165,7 @@ pub fn human_tasks(stories: &[Story]) {
         system: story.system.clone(),
         item: story.item().to_owned(),
         ratings: story.ratings.clone(),
-        line: None,
+        ..Row::default()
     };
     let mut scores = ScoreTable::new(stories.iter().map(row).collect());
     let lengths = stories.iter().map(|story| Ok(story.text.len() as f64)).collect();

@@ -98,7 +98,7 @@ impl Inputs {
     /// whose texts, prompts and ratings are added to the first score table. The catalogue says what
     /// is known about columns of score tables that have no header.
     ///
-    /// Several score tables are joined into one as [`joined_scores`](storymeter_core::read::joined_scores) joins
+    /// Several score tables are joined into one as [`storymeter_core::read::joined_scores`] joins
     /// files, with two exceptions: with several meta-evaluations, each table belongs to one of
     /// them; and rated stories that were scored twice are compared.
     ///

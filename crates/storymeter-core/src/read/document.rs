@@ -6,8 +6,8 @@
 //! Lists per field are held in memory, because the first story needs the beginning of each. Where
 //! they are objects, values of the same key belong together, whatever their order is.
 //!
-//! A key that is given twice, or a second list of stories in one object, is an error, because one of
-//! the two would be lost.
+//! A key that is given twice, or a second list of stories in one object, is an error, because one
+//! of the two would be lost.
 
 use std::collections::{HashMap, HashSet};
 use std::io::{BufRead, Cursor};

@@ -3,9 +3,10 @@
 //!
 //! The fields are `id`, `system`, `item`, `prompt`, `story`, `reference` (a text or a list of
 //! texts) and `human` (`{criterion: number | [numbers]}`, or a list of such objects with one per
-//! rater), which may also be fields `human.CRITERION`. Only `story` is required. [`Field::names`] lists the other names that are understood. A
-//! field that is given twice under one name is an error. `null` is the same as no field, and in a
-//! list it is a missing rating. Other fields are ignored.
+//! rater), which may also be fields `human.CRITERION`. Only `story` is required. [`Field::names`]
+//! lists the other names that are understood. A field that is given twice under one name is an
+//! error. `null` is the same as no field, and in a list it is a missing rating. Other fields are
+//! ignored.
 
 use std::fmt;
 

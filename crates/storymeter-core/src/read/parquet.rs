@@ -1,8 +1,9 @@
 //! Reads Parquet files: one row per story, with the fields of the JSONL layout as columns, under
 //! their usual names or those that the user gives.
 //!
-//! Columns `human.NAME` and `human/NAME` have ratings. Other columns are not read. Lists, groups and
-//! maps become lists and objects of JSON, so `reference` may be a list and `human` a group of lists.
+//! Columns `human.NAME` and `human/NAME` have ratings. Other columns are not read. Lists, groups
+//! and maps become lists and objects of JSON, so `reference` may be a list and `human` a group of
+//! lists.
 //!
 //! Such a file is read from its end, so a stream is put aside in a temporary file first.
 

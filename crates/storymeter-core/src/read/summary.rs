@@ -94,8 +94,8 @@ impl Summary {
     }
 }
 
-/// A hash that is the same in the whole process, so that summaries can be merged. Its key is random,
-/// so that nobody can write names that collide.
+/// A hash that is the same in the whole process, so that summaries can be merged. Its key is
+/// random, so that nobody can write names that collide.
 fn hash(system: &str) -> u64 {
     static KEY: LazyLock<RandomState> = LazyLock::new(RandomState::new);
     KEY.hash_one(system)
