@@ -224,7 +224,12 @@ impl Damage {
     ) -> Result<DonorSampler> {
         progress.begin("reading donors");
         let mut sampler = DonorSampler::new(self.seed, self.donor_sample);
-        for batch in inputs.batches(progress)? {
+        let batches = match bad {
+            // What is too long to be damaged is refused or skipped afterwards.
+            BadDonors::Pass => inputs.batches_up_to(LONGEST, progress)?,
+            BadDonors::Refuse => inputs.batches(progress)?,
+        };
+        for batch in batches {
             go_on(progress)?;
             let batch = batch?;
             let size = batch.len() as u64;
