@@ -23,8 +23,8 @@ const BATCH: usize = 1024;
 /// How many bytes they may have together. A longer record travels alone.
 const BATCH_BYTES: usize = 8 << 20;
 
-/// The longest record in bytes that is scored. What metrics make of a text, such as its tokens, can
-/// take a hundred times its size.
+/// The longest record in bytes that is scored or damaged. What is made of a text, such as its
+/// tokens or its twins, can take a hundred times its size.
 pub(crate) const LONGEST: usize = 16 << 20;
 
 /// The most bytes of text in stories that are all held in memory.

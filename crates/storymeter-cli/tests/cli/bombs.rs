@@ -82,13 +82,14 @@ fn ends_well(sandbox: &Sandbox, line: &str) -> Option<String> {
 
 const STORY: &str = "{\"story\": \"Rain fell on it. It was cold. Ken ran home. He slept.\"}\n";
 
-/// What reads stories, with the place of the file.
+/// What reads stories, with the place of the file. `LONG` has stories that are longer than what is
+/// damaged.
 const VERBS: [&str; 6] = [
     "score FILE --metric text-length -o out.jsonl",
     "score few.jsonl --references FILE --metric bleu -o out.jsonl",
-    "perturb FILE -o out.jsonl",
+    "perturb LONG -o out.jsonl",
     "perturb few.jsonl --donors FILE -o out.jsonl",
-    "suite make FILE -o out",
+    "suite make LONG -o out",
     "train --stories FILE --init encoder --config run.toml -o out",
 ];
 
@@ -97,7 +98,7 @@ fn each_verb(file: &str, refused: [Option<&str>; 6], sandbox: &Sandbox) {
     sandbox.write("run.toml", "epochs = 1\n");
     std::os::unix::fs::symlink(encoder(), sandbox.path("encoder")).unwrap();
     for (line, expected) in VERBS.into_iter().zip(refused) {
-        let line = line.replace("FILE", file);
+        let line = line.replace("FILE", file).replace("LONG", &format!("long-{file}"));
         let said = ends_well(sandbox, &line);
         match (&said, expected) {
             (Some(said), Some(expected)) => assert!(said.contains(expected), "{line}: {said}"),
@@ -119,7 +120,8 @@ fn stories_that_unpack_to_more_than_there_is() {
     let bomb = zstandard(300, 15);
     assert!(bomb.len() < 650_000);
     sandbox.write("bomb.jsonl.zst", bomb);
-    let long = "the line has 15728653 bytes, but at most 4194304 are read";
+    sandbox.write("long-bomb.jsonl.zst", zstandard(260, 17));
+    let long = "the line has 17825805 bytes, but at most 16777216 are read";
     let refused = [
         None,
         Some("bomb.jsonl.zst has 300 references, but there are 3 stories"),
@@ -136,7 +138,8 @@ fn rows_of_parquet_that_share_one_text() {
     let sandbox = Sandbox::new();
     parquet(&sandbox, "bomb.parquet", 300, 15);
     assert!(sandbox.path("bomb.parquet").metadata().unwrap().len() < 10_000);
-    let long = "the row has 15728640 bytes, but at most 4194304 are read";
+    parquet(&sandbox, "long-bomb.parquet", 260, 17);
+    let long = "the row has 17825792 bytes, but at most 16777216 are read";
     let refused = [
         None,
         Some("bomb.parquet has 300 references, but there are 3 stories"),
