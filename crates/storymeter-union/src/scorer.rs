@@ -201,23 +201,24 @@ impl Scorer {
     fn score_on_cpu(&self, encoder: &Encoder, stories: &[&Story]) -> Result<Vec<Score>> {
         let readings: Vec<Reading> = stories.par_iter().map(|story| self.read(story)).collect();
         let outputs = pooled(self.model.card.pooling);
-        let mut scores = Vec::with_capacity(stories.len());
-        let mut remaining = readings.as_slice();
+        // A long story has many windows, which need not be in one batch.
+        let windows: Vec<&Window> = readings.iter().flat_map(|reading| &reading.windows).collect();
+        let mut vectors = Vec::with_capacity(windows.len());
+        let mut remaining = windows.as_slice();
         while !remaining.is_empty() {
-            let (now, later) = remaining.split_at(batch_size(remaining, TOKENS_PER_BATCH));
-            let batch = batch_of(now);
+            let sizes = remaining.iter().map(|window| window.ids.len());
+            let (now, later) = remaining.split_at(that_fit(sizes, TOKENS_PER_BATCH));
+            let batch: Batch = now.iter().map(|window| window.ids.as_slice()).collect();
             self.model.count(&batch);
             let run = encoder.run(&batch, &outputs)?;
-            let mut window = 0;
-            for reading in now {
-                let windows = window..window + reading.windows.len();
-                window = windows.end;
-                let vectors = windows.map(|w| run.pooled(w).to_vec());
-                scores.push(self.combine(vectors, &reading.measures));
-            }
+            vectors.extend((0..now.len()).map(|window| run.pooled(window).to_vec()));
             remaining = later;
         }
-        Ok(scores)
+        let mut vectors = vectors.into_iter();
+        let score = |Reading { measures, .. }: &Reading| {
+            self.combine(vectors.by_ref().take(measures.len()), measures)
+        };
+        Ok(readings.iter().map(score).collect())
     }
 
     /// Tokenises stories on all threads while the GPU works on earlier ones.
@@ -346,6 +347,7 @@ impl Scorer {
 }
 
 /// A batch of all windows of these stories.
+#[cfg(feature = "cuda")]
 fn batch_of(readings: &[Reading]) -> Batch {
     readings
         .iter()
@@ -355,11 +357,18 @@ fn batch_of(readings: &[Reading]) -> Batch {
 }
 
 /// The number of stories in the next batch: as many as fit into `limit` tokens, and at least one.
+#[cfg(feature = "cuda")]
 fn batch_size(readings: &[Reading], limit: usize) -> usize {
-    let mut tokens = 0;
-    let fits = readings.iter().take_while(|reading| {
-        tokens += reading.windows.iter().map(|window| window.ids.len()).sum::<usize>();
-        tokens <= limit
+    let size = |reading: &Reading| reading.windows.iter().map(|window| window.ids.len()).sum();
+    that_fit(readings.iter().map(size), limit)
+}
+
+/// How many of these sizes fit into `limit` together, and at least one.
+fn that_fit(sizes: impl Iterator<Item = usize>, limit: usize) -> usize {
+    let mut sum = 0;
+    let fits = sizes.take_while(|size| {
+        sum += size;
+        sum <= limit
     });
     fits.count().max(1)
 }

@@ -28,15 +28,12 @@ use storymeter_perturb::{
 use storymeter_text::lexicon::Lexicon;
 use storymeter_text::tagger::Tagger;
 
-use crate::input::{self, Inputs};
+use crate::input::{self, Inputs, LONGEST};
 use crate::{Error, Result};
 
 /// The number of records that a worker takes at once. It is small enough to keep all threads busy,
 /// and large enough that sharing the work costs nothing.
 const RECORDS_PER_WORKER: usize = 64;
-
-/// The longest record in bytes whose story is damaged. Each sample is a copy of it, with its edits.
-pub(crate) const LONGEST: usize = 4 << 20;
 
 /// How many records in memory are damaged before whoever watches hears of it.
 const RECORDS_PER_BATCH: usize = 1024;
@@ -224,7 +221,12 @@ impl Damage {
     ) -> Result<DonorSampler> {
         progress.begin("reading donors");
         let mut sampler = DonorSampler::new(self.seed, self.donor_sample);
-        for batch in inputs.batches(progress)? {
+        let batches = match bad {
+            // What is too long to be damaged is refused or skipped afterwards.
+            BadDonors::Pass => inputs.batches_up_to(LONGEST, progress)?,
+            BadDonors::Refuse => inputs.batches(progress)?,
+        };
+        for batch in batches {
             go_on(progress)?;
             let batch = batch?;
             let size = batch.len() as u64;
@@ -266,8 +268,9 @@ impl Damage {
     /// never on the number of threads.
     ///
     /// # Errors
-    /// Where the input is bad, a record has more than 4 MiB or only its leading context and bad
-    /// records are not skipped, `take` fails, or the work was cancelled ([`MetricError::Interrupted`]).
+    /// Where the input is bad, a record has more than 16 MiB or only its leading context and bad
+    /// records are not skipped, `take` fails, or the work was cancelled
+    /// ([`MetricError::Interrupted`]).
     pub fn over<R: Send, E: From<Error>>(
         &self,
         donors: &Donors,

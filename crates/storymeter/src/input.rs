@@ -23,6 +23,10 @@ const BATCH: usize = 1024;
 /// How many bytes they may have together. A longer record travels alone.
 const BATCH_BYTES: usize = 8 << 20;
 
+/// The longest record in bytes that is scored or damaged. What is made of a text, such as its
+/// tokens or its twins, can take a hundred times its size.
+pub(crate) const LONGEST: usize = 16 << 20;
+
 /// The most bytes of text in stories that are all held in memory.
 const MOST_HELD: usize = 2 << 30;
 
@@ -181,8 +185,8 @@ impl Inputs {
         self.batches_with(&self.options, progress)
     }
 
-    /// The same, where a record of more than `max` bytes is bad: whoever asks for this makes
-    /// several versions of each story.
+    /// The same, where a record of more than `max` bytes is bad, because what is made of a story
+    /// takes far more memory than the story.
     pub(crate) fn batches_up_to(&self, max: usize, progress: &Progress) -> Result<Batches> {
         let max_line = self.options.max_line.min(max);
         self.batches_with(&ReadOptions { max_line, ..self.options.clone() }, progress)
@@ -343,7 +347,12 @@ impl ReferenceFiles {
     }
 
     fn options(&self) -> ReadOptions {
-        ReadOptions { format: self.format, text_is_list: true, ..ReadOptions::default() }
+        ReadOptions {
+            format: self.format,
+            text_is_list: true,
+            max_line: LONGEST,
+            ..ReadOptions::default()
+        }
     }
 }
 

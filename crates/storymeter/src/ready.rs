@@ -13,7 +13,7 @@ use storymeter_core::{
 };
 use storymeter_metrics::{Batch, Limit, MetricSet, Pace, in_order};
 
-use crate::input::{Copies, Inputs, ReferenceFiles, References, bytes_of, parse_with};
+use crate::input::{Copies, Inputs, LONGEST, ReferenceFiles, References, bytes_of, parse_with};
 use crate::ledger::Ledger;
 use crate::run::{Numbered, Run, Tally, learned};
 use crate::unlike::Unlike;
@@ -341,7 +341,8 @@ impl ReadyScorer {
     /// ```
     ///
     /// # Errors
-    /// Where the input is bad, a metric fails, or `work` or `take` does; and
+    /// Where the input is bad, a record has more than 16 MiB and bad records are not skipped, a
+    /// metric fails, or `work` or `take` does; and
     /// [`MetricError::Interrupted`] where the work was cancelled ([`Progress::cancel`]).
     pub fn over<R: Send, E: From<Error> + Send>(
         &self,
@@ -437,7 +438,7 @@ fn each_batch<R: Send, E: From<Error> + Send>(
     let mut intake = inputs.intake();
     // Records are parsed when they are taken, and not by the workers, because ids are compared in
     // the order of the input.
-    let mut batches = inputs.batches(progress)?;
+    let mut batches = inputs.batches_up_to(LONGEST, progress)?;
     let mut waiting = VecDeque::new();
     let mut next = || -> Result<Option<Vec<Record>>> {
         if waiting.is_empty() {

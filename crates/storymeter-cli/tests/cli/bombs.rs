@@ -82,13 +82,14 @@ fn ends_well(sandbox: &Sandbox, line: &str) -> Option<String> {
 
 const STORY: &str = "{\"story\": \"Rain fell on it. It was cold. Ken ran home. He slept.\"}\n";
 
-/// What reads stories, with the place of the file.
+/// What reads stories, with the place of the file. `LONG` has stories that are longer than what is
+/// damaged.
 const VERBS: [&str; 6] = [
     "score FILE --metric text-length -o out.jsonl",
     "score few.jsonl --references FILE --metric bleu -o out.jsonl",
-    "perturb FILE -o out.jsonl",
+    "perturb LONG -o out.jsonl",
     "perturb few.jsonl --donors FILE -o out.jsonl",
-    "suite make FILE -o out",
+    "suite make LONG -o out",
     "train --stories FILE --init encoder --config run.toml -o out",
 ];
 
@@ -97,13 +98,14 @@ fn each_verb(file: &str, refused: [Option<&str>; 6], sandbox: &Sandbox) {
     sandbox.write("run.toml", "epochs = 1\n");
     std::os::unix::fs::symlink(encoder(), sandbox.path("encoder")).unwrap();
     for (line, expected) in VERBS.into_iter().zip(refused) {
-        let line = line.replace("FILE", file);
+        let line = line.replace("FILE", file).replace("LONG", &format!("long-{file}"));
         let said = ends_well(sandbox, &line);
         match (&said, expected) {
             (Some(said), Some(expected)) => assert!(said.contains(expected), "{line}: {said}"),
             (None, None) => {
-                let out = ["out", "out.jsonl"].map(|name| sandbox.path(name));
-                std::fs::remove_file(&out[1]).or_else(|_| std::fs::remove_dir_all(&out[0])).unwrap();
+                for name in sandbox.names().iter().filter(|name| name.starts_with("out")) {
+                    std::fs::remove_file(sandbox.path(name)).unwrap();
+                }
             }
             _ => panic!("{line}: {said:?}"),
         }
@@ -115,15 +117,17 @@ fn each_verb(file: &str, refused: [Option<&str>; 6], sandbox: &Sandbox) {
 #[test]
 fn stories_that_unpack_to_more_than_there_is() {
     let sandbox = Sandbox::new();
-    let bomb = zstandard(90, 50);
+    let bomb = zstandard(300, 15);
     assert!(bomb.len() < 650_000);
     sandbox.write("bomb.jsonl.zst", bomb);
-    let long = "the line has 52428813 bytes, but at most 4194304 are read";
+    sandbox.write("long-bomb.jsonl.zst", zstandard(260, 17));
+    let long = "the line has 17825805 bytes, but at most 16777216 are read";
     let refused = [
         None,
-        Some("bomb.jsonl.zst has 90 references, but there are 3 stories"),
+        Some("bomb.jsonl.zst has 300 references, but there are 3 stories"),
         Some(long),
-        None,
+        // Of a long story only the first sentences are donors, and these have one long one.
+        Some("the file has no donor story"),
         Some(long),
         Some("the stories have more than 2048 MiB of text"),
     ];
@@ -133,14 +137,16 @@ fn stories_that_unpack_to_more_than_there_is() {
 #[test]
 fn rows_of_parquet_that_share_one_text() {
     let sandbox = Sandbox::new();
-    parquet(&sandbox, "bomb.parquet", 90, 50);
+    parquet(&sandbox, "bomb.parquet", 300, 15);
     assert!(sandbox.path("bomb.parquet").metadata().unwrap().len() < 10_000);
-    let long = "the row has 52428800 bytes, but at most 4194304 are read";
+    parquet(&sandbox, "long-bomb.parquet", 260, 17);
+    let long = "the row has 17825792 bytes, but at most 16777216 are read";
     let refused = [
         None,
-        Some("bomb.parquet has 90 references, but there are 3 stories"),
+        Some("bomb.parquet has 300 references, but there are 3 stories"),
         Some(long),
-        None,
+        // Of a long story only the first sentences are donors, and these have one long one.
+        Some("the file has no donor story"),
         Some(long),
         Some("the stories have more than 2048 MiB of text"),
     ];
@@ -148,11 +154,20 @@ fn rows_of_parquet_that_share_one_text() {
 }
 
 #[test]
+fn a_story_that_is_too_long_to_be_scored() {
+    let sandbox = Sandbox::new();
+    sandbox.write("long.jsonl.zst", zstandard(1, 17));
+    let said = ends_well(&sandbox, "score long.jsonl.zst -o out.jsonl").unwrap();
+    let problem = "long.jsonl.zst:1: the line has 17825805 bytes, but at most 16777216 are read";
+    assert!(said.contains(problem), "{said}");
+}
+
+#[test]
 fn a_wide_row_is_not_copied_for_each_of_its_systems() {
     let sandbox = Sandbox::new();
-    let systems = 1500;
+    let systems = 1000;
     let names: Vec<String> = (0..systems).map(|n| format!("system-{n}")).collect();
-    let stories = "Rain fell. ".repeat(380);
+    let stories = "Rain fell. ".repeat(580);
     let header = format!("item,prompt,{}\n", names.join(","));
     let row = format!("1,Why?,{}\n", vec![stories.as_str(); systems].join(","));
     assert!(row.len() > 6_000_000);

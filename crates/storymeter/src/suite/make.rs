@@ -15,8 +15,8 @@ use storymeter_text::tagger::Tagger;
 
 use super::manifest::{self, AspectCount, LeftOutAspect, Manifest, ManifestKind};
 use super::pair::Pair;
-use crate::damage::{self, BadDonors, Damage};
-use crate::input::{self, Inputs};
+use crate::damage::{BadDonors, Damage};
+use crate::input::{self, Inputs, LONGEST};
 use crate::{Error, Result};
 
 /// The file with all texts, for programs that score them.
@@ -227,8 +227,8 @@ impl SuiteMaker {
     /// of threads.
     ///
     /// # Errors
-    /// Where the input is bad or a record has more than 4 MiB, the folder holds other files, the disk is full, or the work was
-    /// cancelled ([`MetricError::Interrupted`]).
+    /// Where the input is bad or a record has more than 16 MiB, the folder holds other files, the
+    /// disk is full, or the work was cancelled ([`MetricError::Interrupted`]).
     pub fn make(
         &self,
         donors: &Donors,
@@ -257,7 +257,7 @@ impl SuiteMaker {
         let mut counts = vec![Counts::default(); aspects.len()];
         let mut examples: Vec<Vec<Pair>> = vec![Vec::new(); aspects.len()];
         let mut stories = 0;
-        for batch in inputs.batches_up_to(damage::LONGEST, progress)? {
+        for batch in inputs.batches_up_to(LONGEST, progress)? {
             let batch = batch?;
             let size = batch.len();
             let records = input::parse(batch, &mut intake)?;
