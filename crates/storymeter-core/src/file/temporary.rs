@@ -353,7 +353,10 @@ mod tests {
             let file = builder.tempfile_in(dir.path())?;
             let long = dir.path().join("x".repeat(300));
             let (file, _) = file.into_parts();
-            Ok(Kind::File(NamedTempFile::from_parts(file, tempfile::TempPath::from_path(long))))
+            Ok(Kind::File(NamedTempFile::from_parts(
+                file,
+                tempfile::TempPath::try_from_path(long)?,
+            )))
         };
         let error = Temporary::make(dir.path(), file).err().unwrap().to_string();
         assert!(error.contains("File name too long"), "{error}");
