@@ -336,9 +336,8 @@ fn fine_tune_on<B: Backend, T: Task>(
     let (mut reports, mut steps, mut means) = (Vec::new(), 0, None);
     if let Some((state, mut tensors)) = if job.resume { kept(job)? } else { None } {
         tensors.put_into(&mut parameters.tensors, &mut heads).map_err(other)?;
-        let (steps, skipped) = (state.steps, state.skipped);
-        means = Some(OptimiserState { steps, skipped, means: tensors.means });
         (reports, steps) = (state.reports, state.steps);
+        means = Some(OptimiserState { steps, skipped: state.skipped, means: tensors.means });
     }
     let start = Start {
         version: env!("CARGO_PKG_VERSION"),

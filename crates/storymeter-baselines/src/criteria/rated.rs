@@ -158,10 +158,10 @@ pub(super) fn prepare<'a>(
         first_item += items.len() as u64;
         first_story += set.stories.len();
     }
-    let mut learned = stories.iter().filter(|rated| !rated.left_out).peekable();
-    let problem = match learned.peek() {
+    let learned = || stories.iter().filter(|rated| !rated.left_out);
+    let problem = match learned().next() {
         None => "no story is left to learn from: all of them are left out",
-        Some(_) if learned.all(|rated| rated.targets.iter().all(Option::is_none)) => {
+        Some(_) if learned().all(|rated| rated.targets.iter().all(Option::is_none)) => {
             "there is nothing to learn: in each set, all stories that are learned from have the \
              same rating of each criterion"
         }
