@@ -74,7 +74,8 @@ for case in range(int(150 * options.scale)):
             import krippendorff
 
             data = np.array([[np.nan if v is None else v for v in row] for row in rows]).T
-            if len(set(data[~np.isnan(data)])) < 2 or not any(sum(v is not None for v in row) > 1 for row in rows):
+            rated_twice = [row for row in rows if sum(v is not None for v in row) > 1]
+            if len(set(data[~np.isnan(data)])) < 2 or len(rated_twice) < 2:
                 continue
             theirs = [krippendorff.alpha(data, level_of_measurement=level) for level in ("ordinal", "interval")]
             kind = "alpha (ordinal, interval)" + ", with missing ratings" * (len(complete) < len(rows))

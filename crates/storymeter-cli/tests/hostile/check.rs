@@ -3,8 +3,8 @@
 //! Whatever the input is, the program ends in time with exit code 0, 1 or 2 and without a panic or
 //! a signal. It changes nothing but its outputs, leaves no temporary file, and sends no control
 //! characters to people. After exit code 2 there is a message of a bounded length, and the folder
-//! is as it was before. Everything is the same with one thread and with three. Faults that were made
-//! for a purpose (`craft.rs`) have a known answer: a refusal that names the file, or a result.
+//! is as it was before. Everything is the same with one thread and with three. Faults that were
+//! made for a purpose (`craft.rs`) have a known answer: a refusal that names the file, or a result.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;

@@ -1,9 +1,9 @@
 //! Feeds the program thousands of damaged inputs, and checks that it stays calm.
 //!
 //! A case is a command line over a folder of valid files, of which something is then spoilt: bytes
-//! of a file, a file as a whole, the output, or the value of an option. One case in five has a fault
-//! that was made for a purpose instead. A case is a function of the seed and its number only, so
-//! that any case can be run again alone:
+//! of a file, a file as a whole, the output, or the value of an option. One case in five has a
+//! fault that was made for a purpose instead. A case is a function of the seed and its number only,
+//! so that any case can be run again alone:
 //!
 //! ```console
 //! $ cargo test --release -p storymeter-cli --test hostile
