@@ -113,7 +113,7 @@ fn a_correlation_of_stories_that_share_items_rests_on_items() {
         item: (story % 4).to_string(),
         ..Row::default()
     };
-    let mut scores = storymeter::ScoreTable::new((0..40).map(row).collect());
+    let mut scores = ScoreTable::new((0..40).map(row).collect());
     // The item decides nearly everything.
     let score = |story: usize| [0.1, 0.9, 0.4, 0.7][story % 4] + story as f64 * 0.001;
     let ratings: Vec<f64> =
