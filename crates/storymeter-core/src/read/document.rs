@@ -376,11 +376,8 @@ fn in_order(
         Fault::Content(format!("{name} has no value of the key {key}, which {other} has"))
     };
     let mut ordered = vec![0..0; keys.len()];
-    for (key, at) in &own {
-        if let Some(&position) = keys.get(key) {
-            ordered[position] = places[*at].clone();
-        }
-    }
+    let shared = own.iter().filter_map(|(key, at)| Some((*keys.get(key)?, *at)));
+    shared.for_each(|(position, at)| ordered[position] = places[at].clone());
     // No message depends on the order of a hash table.
     let lost = |keys: &HashMap<String, usize>, others: &HashMap<String, usize>| {
         let lost = keys.iter().filter(|(key, _)| !others.contains_key(*key));

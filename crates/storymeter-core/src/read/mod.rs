@@ -155,8 +155,9 @@ pub struct Record {
 /// stories that name none.
 ///
 /// # Errors
-/// If a folder cannot be listed or has no file of stories. What is wrong with a file comes out of
-/// the stream; an input without any story is such an error.
+/// If a folder cannot be listed, has no file of stories, or has such files beside folders with more
+/// of them. What is wrong with a file comes out of the stream; an input without any story is such
+/// an error.
 pub fn open(inputs: &[PathBuf], options: &ReadOptions) -> Result<StoryReader> {
     Ok(StoryReader::new(RawRecords::open(inputs, options)?, options))
 }
