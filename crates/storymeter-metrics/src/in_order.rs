@@ -159,8 +159,8 @@ mod tests {
             weight
         };
         let mut taken = Vec::new();
-        let limit = Limit { items: 4, weight: &|weight| *weight, most: 10 };
         let all = pool(4).install(|| {
+            let limit = Limit { items: 4, weight: &|weight| *weight, most: 10 };
             in_order(weights, limit, work, |weight| {
                 taken.push(weight);
                 Ok::<_, ()>(())

@@ -95,7 +95,7 @@ const VERBS: [&str; 6] = [
 
 fn each_verb(file: &str, refused: [Option<&str>; 6], sandbox: &Sandbox) {
     sandbox.write("few.jsonl", STORY.repeat(3));
-    sandbox.write("run.toml", "epochs = 1\n");
+    sandbox.write("run.toml", "epochs = 1\nmax_tokens = 48\n");
     std::os::unix::fs::symlink(encoder(), sandbox.path("encoder")).unwrap();
     for (line, expected) in VERBS.into_iter().zip(refused) {
         let line = line.replace("FILE", file).replace("LONG", &format!("long-{file}"));
