@@ -3,8 +3,8 @@
 //!
 //! [`plan`] gives each input an output. [`score_shard`] scores one of them: it writes the row
 //! statistics (`X.stats`), the scores beside them and at last the header (`X.meta.json`), which is
-//! the mark that the shard is complete. [`merge`] reads the headers, and makes what one run over all
-//! inputs would have made, to the last bit: rows are read back in the order of the inputs, and
+//! the mark that the shard is complete. [`merge`] reads the headers, and makes what one run over
+//! all inputs would have made, to the last bit: rows are read back in the order of the inputs, and
 //! beyond [`MOST_ROWS`](crate::ledger::MOST_ROWS) stories exact sums are added.
 //!
 //! ```

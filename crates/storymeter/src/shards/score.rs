@@ -235,8 +235,9 @@ fn name_of(shard: &Shard) -> String {
 /// Scores a shard, and writes its scores, its row statistics and, when both are complete, its
 /// header.
 ///
-/// With [`ShardOptions::resume`], a shard that is complete is left as it is. Files that this program
-/// may not have written are never replaced. If it fails, it leaves nothing. Two programs may score the same shard at once: both write the same bytes.
+/// With [`ShardOptions::resume`], a shard that is complete is left as it is. Files that this
+/// program may not have written are never replaced. If it fails, it leaves nothing. Two programs
+/// may score the same shard at once: both write the same bytes.
 ///
 /// # Errors
 /// Returns an error if the input is bad, a metric fails or needs to know all stories, the shard was
