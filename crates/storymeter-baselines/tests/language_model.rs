@@ -151,8 +151,9 @@ fn a_run_whose_perplexity_is_beyond_all_numbers_can_be_resumed() {
     // The last norm makes logits so large that every wrong guess is a certain one.
     let path = init.path().join("model.safetensors");
     let config = Config::load(init.path()).unwrap();
-    let mut weights = storymeter_encoder::load_parameters(init.path(), &config).unwrap();
-    let last = weights.tensors.iter_mut().find(|tensor| tensor.name == "ln_f.weight").unwrap();
+    let mut weights = Parameters::random(&config, 5);
+    let is_last = |name: &str| name.ends_with("ln_f.weight");
+    let last = weights.tensors.iter_mut().find(|tensor| is_last(&tensor.name)).unwrap();
     last.data.fill(1e6);
     let weights = weights.into_language_model(&config);
     std::fs::write(&path, weights.to_bytes(&path).unwrap()).unwrap();

@@ -64,8 +64,9 @@ impl Task for Odd<'_> {
     }
 
     fn save<B: Backend>(&self, network: &mut Network<B>, _: Map<String, Value>) -> Result<()> {
-        let path = self.out.join("weights");
-        std::fs::write(&path, network.parameters()?.to_bytes(&path)?).unwrap();
+        let weights = network.parameters()?.tensors.into_iter().flat_map(|tensor| tensor.data);
+        let bytes: Vec<u8> = weights.flat_map(f32::to_le_bytes).collect();
+        std::fs::write(self.out.join("weights"), bytes).unwrap();
         Ok(())
     }
 }
@@ -129,7 +130,7 @@ fn odd_steps_are_skipped_and_counted_and_a_resumed_run_is_the_same() {
     assert_eq!((counts, skipped), (vec![(8, 2); 3], 6));
     let weights = |folder: &Path| std::fs::read(folder.join("weights")).unwrap();
     let saved = weights(whole.path());
-    assert!(Parameters::from_bytes(Path::new("x"), &saved, &beginning().0).is_ok(), "all finite");
+    assert!(saved.as_chunks().0.iter().all(|bytes| f32::from_le_bytes(*bytes).is_finite()));
 
     let parts = tempfile::tempdir().unwrap();
     assert!(run(odd, parts.path(), (1, false)).0.is_err());

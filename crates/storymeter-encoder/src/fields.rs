@@ -82,8 +82,8 @@ impl Fields<'_> {
         }
     }
 
-    /// Refuses a choice that is not supported: `field` must be absent, null or `only`. The numbers 1
-    /// and 1.0 are the same.
+    /// Refuses a choice that is not supported: `field` must be absent, null or `only`. The numbers
+    /// 1 and 1.0 are the same.
     pub(crate) fn only(&self, field: &str, only: &Value) -> Result<()> {
         let is_only = |value: &Value| {
             value == only || value.as_f64().is_some_and(|number| only.as_f64() == Some(number))
