@@ -134,8 +134,10 @@ fn start(case: &Case, stock: &Stock, root: &Path, threads: &str) -> Run {
         }
         std::thread::sleep(Duration::from_millis(2));
     };
-    // A message about weights names folders of the user, which are others in every run.
+    // A message about weights names folders of the user, which are others in every run, and so does
+    // one about a link.
     let said = String::from_utf8_lossy(&fs::read(stderr).unwrap()).into_owned();
+    let said = said.replace(&folder.display().to_string(), "FOLDER");
     Run {
         status,
         stdout: fs::read(stdout).unwrap(),

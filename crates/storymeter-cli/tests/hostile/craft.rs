@@ -107,7 +107,7 @@ fn doubled_key(draw: &mut Draw, stock: &Stock) -> Crafted {
     crafted.change(&format!("{file}.meta.json"), Change::Remove)
 }
 
-/// An object with two lists of stories.
+/// An object with two lists of stories, or with two values of one key.
 fn two_lists(draw: &mut Draw, _: &Stock) -> Crafted {
     let line = draw.pick(&[
         "score two.json --metric text-length -o out.jsonl",
@@ -115,13 +115,16 @@ fn two_lists(draw: &mut Draw, _: &Stock) -> Crafted {
         "suite make two.json -o out",
         "score two.json --metric text-length --out-dir out",
     ]);
-    let (first, second) = if draw.once_in(2) { ("data", "stories") } else { ("stories", "data") };
-    let list = |id: usize| {
-        let of =
-            |id| format!("{{\"id\": \"{id}\", \"story\": \"Mira lost kite {id}. She wept.\"}}");
-        format!("[{}, {}]", of(id), of(id + 1))
+    let record =
+        |id: usize| format!("{{\"id\": \"{id}\", \"story\": \"Mira lost kite {id}. She wept.\"}}");
+    let list = |id: usize| format!("[{}, {}]", record(id), record(id + 1));
+    let content = match draw.below(5) {
+        0 => format!("{{\"data\": {}, \"stories\": {}}}", list(1), list(3)),
+        1 => format!("{{\"stories\": {}, \"data\": {}}}", list(1), list(3)),
+        2 => format!("{{\"data\": {}, \"data\": {}}}", list(1), list(3)),
+        3 => "{\"data\": [{\"story\": \"Mira wept.\", \"story\": \"Ana wept.\"}]}".to_owned(),
+        _ => "{\"story\": {\"0\": \"Mira wept.\", \"0\": \"Ana wept.\"}}".to_owned(),
     };
-    let content = format!("{{\"{first}\": {}, \"{second}\": {}}}", list(1), list(3));
     Crafted::refused(JSON, line, "two.json").file("two.json", content)
 }
 
