@@ -349,6 +349,11 @@ impl<'a> RowIndex<'a> {
             },
         }
     }
+
+    /// Whether stories of several systems have an id, so that it does not name one story alone.
+    pub fn is_ambiguous(&self, id: &str) -> bool {
+        matches!(self.by_id.get(id), Some((_, Some(_))))
+    }
 }
 
 /// The error for two rows with the same system and id.

@@ -63,6 +63,18 @@ pub enum Error {
         /// Its id.
         id: String,
     },
+    /// Several systems have the id of a story that does not say who wrote it.
+    #[error(
+        "{place}: the story {} cannot be joined to its scores: several systems have this id, and \
+         the story names none",
+        excerpt(.id, 80)
+    )]
+    NoSystem {
+        /// Where the story stands.
+        place: Box<Place>,
+        /// Its id.
+        id: String,
+    },
     /// None of the inputs has anything to show.
     #[error("there is nothing to report: no result, no scores, no stories and no training log")]
     Empty,

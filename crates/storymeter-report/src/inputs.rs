@@ -247,9 +247,20 @@ impl Inputs {
         self.runs.is_empty() && self.logs.is_empty() && self.tables.is_empty()
     }
 
-    /// Joins the score tables, which were read from these files.
+    /// Joins the score tables, which were read from these files. Tables of several runs stay apart,
+    /// because the runs are compared on the stories that they share.
+    ///
+    /// # Errors
+    /// Returns an error if it is not clear which stories of two tables belong together.
     fn join_tables(&mut self, files: Vec<PathBuf>) -> Result<()> {
-        if self.tables.len() < 2 || self.runs.len() > 1 {
+        if self.tables.len() < 2 {
+            return Ok(());
+        }
+        if self.runs.len() > 1 {
+            let (first, later) = (&self.tables[0], &self.tables[1..]);
+            for table in later {
+                table.stories.scores().matches(first.stories.scores())?;
+            }
             return Ok(());
         }
         let tables = self.tables.iter().map(|table| &table.stories);

@@ -336,13 +336,17 @@ impl<'a> RowFinder<'a> {
         if let Some(at) = self.index.find(system, &story.id) {
             return Ok(Some(at));
         }
-        let Some(system) = system else { return Ok(None) };
+        let place = || Box::new(place.clone());
+        let Some(system) = system else {
+            return match self.index.is_ambiguous(&story.id) {
+                true => Err(Error::NoSystem { place: place(), id: story.id.clone() }),
+                false => Ok(None),
+            };
+        };
         match self.by_system_and_item.get(&(system, story.item())) {
             None => Ok(None),
             Some(Some(at)) => Ok(Some(*at)),
-            Some(None) => {
-                Err(Error::AmbiguousStory { place: Box::new(place.clone()), id: story.id.clone() })
-            }
+            Some(None) => Err(Error::AmbiguousStory { place: place(), id: story.id.clone() }),
         }
     }
 }
@@ -433,6 +437,15 @@ mod tests {
         let told =
             message(&scores, "{\"id\":\"9\",\"system\":\"S\",\"item\":\"1\",\"story\":\"?\"}");
         assert!(told.contains("several rows have its system and its item"), "{told}");
+    }
+
+    #[test]
+    fn a_story_of_no_system_whose_id_two_systems_have_is_an_error() {
+        let row =
+            |system| format!("{{\"id\":\"7\",\"system\":\"{system}\",\"scores\":{{\"m\":1}}}}\n");
+        let told = message(&(row("S") + &row("T")), "{\"id\":\"7\",\"story\":\"Whose?\"}\n");
+        assert!(told.contains("stories.jsonl:1: the story \"7\" cannot be joined"), "{told}");
+        assert!(told.contains("several systems have this id, and the story names none"), "{told}");
     }
 
     #[test]

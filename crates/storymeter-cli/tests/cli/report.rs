@@ -319,6 +319,27 @@ fn every_score_file_is_on_the_page() {
     assert!(sandbox.read("twice.html").contains("The same stories scored twice"));
 }
 
+#[test]
+fn runs_whose_stories_could_belong_together_in_two_ways_are_not_compared() {
+    let sandbox = Sandbox::new();
+    let line = |id: usize, system: &str| {
+        format!(
+            "{{\"id\":\"{id}\",{system}\"scores\":{{\"bleu\":{}}},\"human\":{{\"plot\":[{}]}}}}\n",
+            id * 5 % 7,
+            id % 4
+        )
+    };
+    let rows = (0..12).flat_map(|id| ["rain", "tale"].map(|name| (id, name)));
+    let named = rows.map(|(id, name)| line(id, &format!("\"system\":\"{name}\",")));
+    sandbox.write("named.jsonl", named.collect::<String>());
+    sandbox.write("nameless.jsonl", (0..12).map(|id| line(id, "")).collect::<String>());
+    sandbox.run("meta table named.jsonl -o old").succeeds();
+    sandbox.run("meta table nameless.jsonl -o new").succeeds();
+    sandbox
+        .run("report old new named.jsonl nameless.jsonl -o page.html")
+        .fails_with("of two systems fit the one story in");
+}
+
 /// A frame of Zstandard that is not compressed, of at most 255 bytes.
 fn zstandard(content: &str) -> Vec<u8> {
     let length = u8::try_from(content.len()).unwrap();

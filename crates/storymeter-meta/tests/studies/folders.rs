@@ -196,7 +196,7 @@ fn directions_come_from_the_header_and_a_file_without_one_is_warned_of() {
     let path = temporary.path().join("scores.jsonl");
     let source = random(10, 10, &["fun"], &[]);
     let mut scores = ScoreTable::new(source.rows().to_vec());
-    let values = (0..100).map(|i| Ok(-f64::from(i * 7 % 100))).collect();
+    let values = (0..100).map(|i| Ok(f64::from(i * 7 % 100))).collect();
     scores.push(Column::metric("my-distance", Direction::Lower), values);
     scores.write(&path).unwrap();
     let study = analyse(&read::scores(&path, &Catalogue::default()).unwrap());

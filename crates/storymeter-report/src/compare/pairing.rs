@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use storymeter_core::{Key, Role, Row};
+use storymeter_core::{Key, Role};
 use storymeter_meta::Level;
 use storymeter_stats::{Coefficient, SharedCorrelations, mean};
 
@@ -20,13 +20,13 @@ pub(super) struct Pairing<'a> {
 }
 
 impl<'a> Pairing<'a> {
-    /// Joins two tables by the systems and ids of their stories; `None` where they share none.
+    /// Joins two tables by the systems and ids of their stories; `None` if they share none.
+    ///
+    /// `Inputs` refuses tables whose stories could belong together in several ways.
     pub fn new(before: &'a StoryTable, after: &'a StoryTable) -> Option<Self> {
-        let index = after.scores().index().ok()?;
-        let found =
-            |(at, row): (usize, &Row)| Some((at, index.find(row.system.as_deref(), &row.id)?));
+        let matches = after.scores().matches(before.scores()).ok()?;
         let rows: Vec<(usize, usize)> =
-            before.scores().rows().iter().enumerate().filter_map(found).collect();
+            matches.into_iter().enumerate().filter_map(|(at, row)| Some((at, row?))).collect();
         (!rows.is_empty()).then_some(Self { before, after, rows })
     }
 
