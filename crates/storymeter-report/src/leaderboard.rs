@@ -140,6 +140,12 @@ impl<'a> Leaderboard<'a> {
         self.rows.iter().filter(|row| row.behind.is_some()).count()
     }
 
+    /// Whether the first metric is significantly stronger than every other one on every criterion.
+    pub fn leads_on_every_criterion(&self) -> bool {
+        let all = self.criteria.len();
+        self.rows.iter().skip(1).all(|row| row.behind.is_some_and(|behind| behind.weaker == all))
+    }
+
     /// The metrics that are ranked by the size of their correlations among others that are not,
     /// because it is not known whether more is better.
     pub fn undirected(&self) -> Vec<&str> {

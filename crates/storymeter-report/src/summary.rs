@@ -65,6 +65,10 @@ fn best_metric(board: &Leaderboard<'_>) -> String {
             "{metric} has {leads}. None of the other {rivals} could be tested against it, so it is \
              not known whether this is more than chance."
         ),
+        0 if tested == rivals && !board.leads_on_every_criterion() => format!(
+            "{metric} has {leads}. Every other metric is significantly weaker on some criterion, \
+             but not on all of them ({method})."
+        ),
         0 if tested == rivals => format!(
             "{metric} is clearly the best metric: it has {leads}, and it is significantly stronger \
              than every other metric ({method})."
@@ -377,6 +381,7 @@ fn warnings(study: &Study) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::leaderboard::Behind;
     use crate::testing::{compared, study};
     use storymeter_core::{Column, Direction, Ratings, Row, ScoreTable};
     use storymeter_meta::{Gap, Warning};
@@ -473,6 +478,20 @@ mod tests {
         assert_eq!((board.best().metric.as_str(), board.best().mean), ("good", 0.9));
         let told = board.meaning_of_r();
         assert!(told.ends_with("for good, fair, poor: their |r| counts."), "{told}");
+    }
+
+    #[test]
+    fn a_metric_that_leads_on_some_criteria_is_not_called_clearly_the_best() {
+        let study = compared();
+        let mut boards = Leaderboard::all(&study);
+        let board = &mut boards[0];
+        board.criteria.push(board.criteria[0]);
+        for row in &mut board.rows[1..] {
+            row.behind = Some(Behind { weaker: 1, stronger: 0, tested: 2 });
+        }
+        let told = &verdict(&boards, None)[0];
+        assert!(told.starts_with("good has the highest mean correlation over the 2"), "{told}");
+        assert!(told.contains("significantly weaker on some criterion, but not on all"), "{told}");
     }
 
     #[test]

@@ -188,6 +188,9 @@ pub fn are_clustered(clusters: &[usize]) -> bool {
     distinct > 1 && distinct < clusters.len()
 }
 
+/// Fewer clusters have neither a p-value nor an interval.
+const LEAST_CLUSTERS: usize = 3;
+
 /// Computes a correlation whose p-value and interval allow for clusters of observations.
 ///
 /// Stories of one item resemble each other, so that 240 stories of 8 items say hardly more than 8
@@ -202,7 +205,9 @@ pub fn are_clustered(clusters: &[usize]) -> bool {
 /// Permuting items needs as many draws as the smallest p-value is small.
 ///
 /// `clusters` has the cluster of each observation. More than 50 clusters are left out in 50 groups.
-/// A perfect correlation has the p-value `2 / m!`, as two orders of the clusters are perfect.
+/// A perfect correlation has the p-value `2 / m!`, as two orders of the clusters are perfect. Two
+/// clusters say nothing about how much a third would change: they have neither p-value nor
+/// interval.
 ///
 /// ```
 /// use storymeter_stats::{Coefficient, clustered_correlation};
@@ -233,6 +238,10 @@ pub fn clustered_correlation(
         clusters: count,
     };
     if correlation.undefined.is_some() {
+        return Ok(none(correlation));
+    }
+    if count < LEAST_CLUSTERS {
+        correlation.p_value = f64::NAN;
         return Ok(none(correlation));
     }
     if correlation.coefficient.abs() > PERFECT {
@@ -271,6 +280,9 @@ pub fn clustered_correlation_bootstrap(
     options: &BootstrapOptions,
 ) -> Result<Interval> {
     let members = checked(x, y, clusters)?;
+    if members.0.len() < LEAST_CLUSTERS {
+        return Ok(Interval::UNDEFINED);
+    }
     let statistic = |drawn: &[usize]| {
         let positions: Vec<usize> =
             drawn.iter().flat_map(|&cluster| members.0[cluster].iter().copied()).collect();

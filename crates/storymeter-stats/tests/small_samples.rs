@@ -193,3 +193,16 @@ fn a_constant_difference_of_the_smallest_numbers_is_seen() {
     let apart = compare_independent_scores(&[smallest; 4], &[0.0; 4], &options).unwrap();
     assert_eq!(apart.randomisation.p_value, 2.0 / 70.0);
 }
+
+#[test]
+fn two_items_have_neither_a_p_value_nor_an_interval() {
+    let (x, y) = ([1.0, 2.0, 5.0, 6.0], [2.0, 1.0, 4.0, 6.0]);
+    let clusters = [0, 0, 1, 1];
+    let found = clustered_correlation(Coefficient::Pearson, &x, &y, &clusters, 0.95).unwrap();
+    assert!(found.correlation.coefficient > 0.9);
+    assert!(found.correlation.p_value.is_nan() && found.interval.low.is_nan());
+    let options = BootstrapOptions::default();
+    let drawn =
+        clustered_correlation_bootstrap(Coefficient::Pearson, &x, &y, &clusters, &options).unwrap();
+    assert!(drawn.low.is_nan() && drawn.high.is_nan());
+}

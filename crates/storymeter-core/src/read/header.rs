@@ -179,8 +179,10 @@ impl Header {
 
     fn find_systems(&mut self, names: &[String], place: &Place) -> Result<()> {
         for (column, name) in names.iter().enumerate() {
-            // pandas writes the numbers of the rows into a column without a name.
+            // Nobody wrote the ratings; of which system's story they are is not said. pandas writes
+            // the numbers of the rows into a column without a name.
             let is_system = self.roles[column] == Role::Ignored
+                && criterion(name).is_none()
                 && !name.is_empty()
                 && !name.starts_with("Unnamed:");
             if !is_system {

@@ -113,7 +113,7 @@ fn a_name_that_is_not_there_is_an_error_that_lists_what_is() {
 
 #[test]
 fn a_wide_table_has_one_story_per_system_and_row() {
-    let options = ReadOptions { wide: true, ..ReadOptions::default() };
+    let options = options_of_wide();
     let content = "prompt,gpt2,llama,reference\nA door.,\"It, opened.\",It fell.,It shut.\n\
                    A cat.,It came.,It left.,It sat.\n";
     let stories = read("a.csv", content, &options);
@@ -140,6 +140,14 @@ fn a_wide_table_has_one_story_per_system_and_row() {
     let stories = read("a.tsv", "\tkey\tgpt2\tstory\n0\tk7\tA door.\tA cat.\n", &options);
     assert_eq!((stories[1].id.as_str(), stories[1].system.as_deref()), ("k7", Some("story")));
     assert_eq!(stories.len(), 2);
+    // Ratings are no stories.
+    let content = "id,gpt2,human.plot,human/fun\n7,A door.,4,5\n";
+    let stories = read("a.csv", content, &options_of_wide());
+    assert_eq!((stories.len(), stories[0].system.as_deref()), (1, Some("gpt2")));
+}
+
+fn options_of_wide() -> ReadOptions {
+    ReadOptions { wide: true, ..ReadOptions::default() }
 }
 
 #[test]

@@ -41,7 +41,8 @@ fn few_observations(grid: &Grid) -> Vec<Warning> {
         warnings.push(Warning::new(WarningKind::Few, subject, message));
     };
     if (LEAST_PAIRS..FEW).contains(&systems) {
-        let least = 2.0 / (1..=systems).map(|k| k as f64).product::<f64>();
+        // Of all orders of the systems, at least the observed one is as strong as itself.
+        let least = 1.0 / (1..=systems).map(|k| k as f64).product::<f64>();
         let bound = match least >= 0.001 {
             true => format!(", and their p-values cannot be below {least:.3}"),
             false => ", which is few".to_owned(),

@@ -7,7 +7,7 @@ use storymeter_stats::Coefficient;
 use super::{Correlated, Row};
 use crate::outcome::Gap;
 use crate::study::{Agreement, Sides, Turn};
-use crate::view::{Cell, Form, Sheet, Subject, resampled, test_title};
+use crate::view::{Cell, Form, INDEPENDENT, Sheet, Subject, resampled, test_title};
 
 /// The column of the sheet of correlations in which the coefficients begin.
 const FIRST_COEFFICIENT: usize = 4;
@@ -110,7 +110,7 @@ impl Correlated {
                 }
             }
         }
-        if let Some(note) = resampled(self.rows.iter().flat_map(|row| &row.agreements)) {
+        if let Some(note) = self.resampled() {
             sheet = sheet.note(note);
         }
         let signatures: Vec<String> =
@@ -128,10 +128,15 @@ impl Correlated {
         self.rows.len() > 1 && counted(turn, agreement) == Some(highest)
     }
 
-    /// The sources of which it is not known whether more is better.
-    fn undirected(&self) -> Vec<&str> {
-        let is_undirected = |row: &&Row| row.turn == Turn::Absolute;
-        self.rows.iter().filter(is_undirected).map(|row| row.name.as_str()).collect()
+    /// That p-values and intervals are found by resampling items, where they are.
+    fn resampled(&self) -> Option<String> {
+        resampled(self.rows.iter().flat_map(|row| &row.agreements))
+    }
+
+    /// The sources whose correlations count in this way.
+    fn turned(&self, turn: Turn) -> Vec<&str> {
+        let is_turned = |row: &&Row| row.turn == turn;
+        self.rows.iter().filter(is_turned).map(|row| row.name.as_str()).collect()
     }
 
     fn intervals(&self) -> Sheet {
@@ -167,12 +172,21 @@ impl Correlated {
                 },
                 self.correction.name()
             ));
-        let undirected = self.undirected();
-        if !undirected.is_empty() {
-            sheet = sheet.note(format!(
-                "it is not known whether more is better, so that the size of r counts: {}",
-                undirected.join(", ")
-            ));
+        let turns = [
+            (
+                Turn::Absolute,
+                "it is not known whether more is better, so that the size of r counts",
+            ),
+            (Turn::Reversed, "less is better, so that correlations are turned round first"),
+        ];
+        for (turn, meaning) in turns {
+            let names = self.turned(turn);
+            if !names.is_empty() {
+                sheet = sheet.note(format!("{meaning}: {}", names.join(", ")));
+            }
+        }
+        if self.resampled().is_some() {
+            sheet = sheet.note(INDEPENDENT);
         }
         for test in &self.tests {
             let p = test.comparison.p_value;

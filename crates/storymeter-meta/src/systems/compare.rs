@@ -3,8 +3,8 @@
 use rayon::prelude::*;
 use storymeter_core::{Column, Direction, Progress, ScoreTable, Signature};
 use storymeter_stats::{
-    BootstrapMethod, BootstrapOptions, Interval, PowerTarget, compare_independent_scores,
-    compare_scores, mean, mean_interval, standard_deviation,
+    BootstrapMethod, BootstrapOptions, Correction, Interval, PowerTarget,
+    compare_independent_scores, compare_scores, mean, mean_interval, standard_deviation,
 };
 
 use super::sample::{Sample, Stories};
@@ -352,12 +352,23 @@ impl Contest<'_> {
         if tests > 0 && smallest > level {
             cautions.push(Caution::FewResamples { needed: (1.0 / level).ceil() as usize });
         }
+        // Holm's first step asks most of a p-value. The later steps ask less, as do the other
+        // corrections at once, so that its level rules a difference out only if no pair passes it.
+        let is_out = |pair: &SystemPair| {
+            pair.found.is_err() || pair.design.observations() < fewest(pair.design, level)
+        };
+        let reachable = match self.method.correction == Correction::Holm && pairs.iter().all(is_out)
+        {
+            true => level,
+            false => self.method.level(),
+        };
         for pair in pairs {
             let size = |name: &str| {
                 let sample = samples.iter().find(|sample| sample.name == name);
                 sample.map_or(0, |sample| sample.items.len())
             };
-            cautions.extend(pair_cautions(pair, level, size(&pair.first).max(size(&pair.second))));
+            let items = size(&pair.first).max(size(&pair.second));
+            cautions.extend(pair_cautions(pair, reachable, items));
         }
         cautions
     }

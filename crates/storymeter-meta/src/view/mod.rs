@@ -29,6 +29,7 @@ pub use sheet::{BiasedSetsPart, Cell, Form, Head, Mark, Sheet, Subject};
 pub use suite::{suite_cells, suite_sheets};
 pub use suite_words::{Verdict, suite_sentence, verdict};
 pub use systems::{flat_means, flat_pairs, flat_systems, system_sheets};
+pub(crate) use tests::INDEPENDENT;
 pub use tests::test_title;
 
 use crate::study::{Kind, Study};

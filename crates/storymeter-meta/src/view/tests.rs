@@ -30,6 +30,10 @@ pub(super) fn proper_name(coefficient: Coefficient) -> &'static str {
     }
 }
 
+/// What tests between metrics over all stories take for granted.
+pub(crate) const INDEPENDENT: &str = "stories of one item count as independent observations here, so \
+    that p-values are too small if they resemble each other";
+
 /// The title of a matrix of tests.
 pub(super) fn title(matrix: &TestMatrix) -> String {
     let TestMatrix { criterion, level, .. } = matrix;
@@ -71,6 +75,10 @@ pub(super) fn matrices(edition: Edition, matrix: &TestMatrix, label_of: Label) -
     let n = match &counts {
         Cell::Count(n) => format!("n = {n} {}", observations(*level)),
         other => format!("n = {} {}, by pair of metrics", other.text(), observations(*level)),
+    };
+    let n = match level {
+        Level::Pooled => format!("{n}; {INDEPENDENT}"),
+        Level::Story | Level::System => n,
     };
     let meaning = match sides {
         Sides::Two => {

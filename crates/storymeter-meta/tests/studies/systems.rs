@@ -7,6 +7,7 @@ use storymeter_meta::systems::{
     Caution, Design, Options, SystemComparison, compare, compare_systems,
 };
 use storymeter_meta::view::{conclusion, warnings};
+use storymeter_stats::Correction;
 
 use crate::support::noise;
 
@@ -178,6 +179,27 @@ fn too_few_stories_for_the_difference_that_is_there_are_a_warning() {
     let found = by_union(Direction::Higher, &shared(&[("rain", 0.1), ("tale", 0.9)], 4));
     let told = warnings(&found).concat();
     assert!(told.contains("4 stories to compare: with fewer than 6, no difference can"), "{told}");
+}
+
+#[test]
+fn no_difference_is_ruled_out_that_a_correction_lets_through() {
+    let stories: Vec<(&str, usize, f64)> = (0..6)
+        .flat_map(|item| {
+            let value = noise(item) / 100.0;
+            [("rain", item, 1.0 + value), ("tale", item, 2.0 + value), ("snow", item, 3.0 + value)]
+        })
+        .collect();
+    let said = |correction| {
+        let options = Options { correction, ..Options::default() };
+        let table = table(Direction::Higher, &stories);
+        let found = compare_systems(&table, "union", &options).unwrap();
+        let ruled_out = |caution: &&Caution| matches!(caution, Caution::NeverSignificant { .. });
+        (found.systems[0].better_than, found.cautions.iter().filter(ruled_out).count())
+    };
+    // Each p-value is 2 / 2^6 = 0.031: too large for Holm's first step, and small enough for all
+    // steps of Benjamini and Hochberg.
+    assert_eq!(said(Correction::Holm), (0, 3));
+    assert_eq!(said(Correction::BenjaminiHochberg), (2, 0));
 }
 
 #[test]
