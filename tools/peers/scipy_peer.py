@@ -65,7 +65,7 @@ for case in range(int(400 * options.scale)):
         # Of a correlation of 1, up to rounding, p and interval are what rounding makes of them.
         if 1 - abs(theirs[0]) < 1e-9:
             continue
-        kind = "p-values of all permutations, up to 9 stories" if len(x) <= EXACT else "p-values, from 10 stories on"
+        kind = "p-values of all orders, up to 9 stories (counted by the script)" if len(x) <= EXACT else "p-values, from 10 stories on"
         comparison.values(kind, where, [mine[f"p_{c}"] for c in FUNCTIONS], [p_value(c, x, y) for c in FUNCTIONS])
         if len(x) > 3 and not np.isnan(theirs[0]):
             interval = list(stats.pearsonr(x, y).confidence_interval(0.95))
