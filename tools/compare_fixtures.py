@@ -10,6 +10,11 @@ with. Everything is computed here from the definitions with scipy, without any c
   (scipy.stats.permutation_test): of the type "samples" on shared items, which exchanges the two
   scores of an item, and of the type "independent" on different items;
 - Holm's correction by its definition;
+- two systems with several stories for some items: the interval of each mean with items as
+  observations (the jackknife of a ratio of sums, with scipy.stats.t), and the tests above on the
+  items' means;
+- two systems by a score that is a ratio of sums over stories: the difference, its jackknife
+  interval, and scipy.stats.permutation_test over the items' rows;
 - the number of observations at which a t test has the power asked for, by the noncentral t
   distribution.
 
@@ -134,6 +139,70 @@ def case(name, scores, paired, direction):
     }
 
 
+def jackknife_interval(statistic, n):
+    """Student's t with the standard error of the jackknife; `statistic` takes indices."""
+    every = np.arange(n)
+    left_out = np.array([statistic(np.delete(every, at)) for at in range(n)])
+    error = math.sqrt((n - 1) / n * ((left_out - left_out.mean()) ** 2).sum())
+    reach = stats.t.ppf(0.5 + CONFIDENCE / 2, n - 1) * error
+    estimate = statistic(every)
+    return {"low": estimate - reach, "high": estimate + reach}
+
+
+def repeated_case():
+    """Two systems on twelve items, of which every third has three stories of the first system."""
+    rng = np.random.default_rng(23)
+    stories = {
+        "tale": [rng.normal(0.6, 0.15, 3 if item % 3 == 0 else 1) for item in range(12)],
+        "rain": [rng.normal(0.5, 0.15, 1) for item in range(12)],
+    }
+    systems = {}
+    for name, items in stories.items():
+        sums = np.array([own.sum() for own in items])
+        counts = np.array([len(own) for own in items])
+        systems[name] = jackknife_interval(lambda at: sums[at].sum() / counts[at].sum(), 12)
+        systems[name]["mean"] = np.concatenate(items).mean()
+    tale, rain = (np.array([own.mean() for own in items]) for items in stories.values())
+    return {
+        "stories": {name: [list(own) for own in items] for name, items in stories.items()},
+        "systems": systems,
+        "difference": difference(tale, rain),
+        **interval((tale, rain), difference, True),
+        "p": p_value(tale, rain, True),
+        "wins": int((tale > rain).sum()),
+    }
+
+
+def pooled_case():
+    """Two systems on eleven items by matches / words, summed over the items."""
+    rng = np.random.default_rng(29)
+    words = rng.integers(20, 60, (2, 11))
+    rows = np.stack([rng.binomial(words, np.array([[0.5], [0.42]])), words], axis=-1).astype(float)
+    table = rows.reshape(22, 2)
+
+    def ratio(drawn):
+        sums = table[drawn.astype(int)].sum(axis=-2)
+        return sums[..., 0] / sums[..., 1]
+
+    def apart(a, b, axis=-1):
+        return ratio(np.moveaxis(a, axis, -1)) - ratio(np.moveaxis(b, axis, -1))
+
+    sides = (np.arange(11), np.arange(11, 22))
+    found = {}
+    for name, statistic in (("p", lambda a, b, axis: np.abs(apart(a, b, axis))),
+                            ("p_one_sided", apart)):
+        found[name] = stats.permutation_test(
+            sides, statistic, permutation_type="samples", alternative="greater", vectorized=True,
+            n_resamples=np.inf, batch=1000,
+        ).pvalue
+    return {
+        "rows": rows.tolist(),
+        "difference": apart(*sides),
+        **jackknife_interval(lambda at: apart(sides[0][at], sides[1][at]), 11),
+        **found,
+    }
+
+
 def power(effect, n, level, groups):
     """The power of a two-sided t test with one sample of n, or two of n each."""
     freedom = groups * (n - 1)
@@ -206,6 +275,8 @@ def main():
         "resamples": RESAMPLES,
         "confidence": CONFIDENCE,
         "cases": cases,
+        "repeated": repeated_case(),
+        "pooled": pooled_case(),
         "sizes": sizes,
     }
     TARGET.write_text(json.dumps(plain(document)) + "\n")

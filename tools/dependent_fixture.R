@@ -1,5 +1,5 @@
 # Writes what the R package psych computes for tests between dependent correlations, with which
-# storymeter-stats/tests/significance.rs compares ours.
+# storymeter-stats/tests/stats/significance.rs compares ours.
 #
 # Usage:  Rscript tools/dependent_fixture.R > crates/storymeter-stats/tests/fixtures/dependent.json
 # Needs:  R with psych (Debian: r-base-core r-cran-psych)

@@ -4,7 +4,7 @@
     python tools/neural_fixtures_bleurt.py FOLDER STORY REFERENCE
 
 Needs what tools/neural_tiny.py needs. The model is BERT with a head of one label and the weights of
-the formula; its vocabulary is that of crates/storymeter-neural/tests/support/mod.rs. The output is
+the formula; its vocabulary is that of crates/storymeter-neural/tests/neural/support.rs. The output is
 crates/storymeter-neural/tests/fixtures/bleurt.json.
 
 With three arguments, the script prints the score of a pair by a model in a folder, such as one that

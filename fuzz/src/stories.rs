@@ -9,7 +9,12 @@ use storymeter_core::write::{Layout, StoryWriter};
 
 fn options(format: Option<Format>) -> ReadOptions {
     let duplicates = DuplicateIds::Renumber;
-    ReadOptions { format, duplicates, skip_bad: true, max_line: 4096, ..ReadOptions::default() }
+    ReadOptions::default().with(|it| {
+        it.format = format;
+        it.duplicates = duplicates;
+        it.skip_bad = true;
+        it.max_line = 4096;
+    })
 }
 
 fn read(bytes: Vec<u8>, options: &ReadOptions) -> Vec<Story> {
@@ -20,7 +25,7 @@ fn read(bytes: Vec<u8>, options: &ReadOptions) -> Vec<Story> {
 /// JSONL that was read is written and read back unchanged.
 pub fn jsonl(bytes: &[u8]) {
     let options =
-        ReadOptions { max_line: ReadOptions::default().max_line, ..options(Some(Format::Jsonl)) };
+        options(Some(Format::Jsonl)).with(|it| it.max_line = ReadOptions::default().max_line);
     let stories = read(bytes.to_vec(), &options);
     written_and_read_back(&stories, &options);
 }
@@ -31,7 +36,10 @@ pub fn json(bytes: &[u8]) {
     for format in [Some(Format::Json), None] {
         let stories = read(bytes.to_vec(), &options(format));
         let max_line = ReadOptions::default().max_line;
-        written_and_read_back(&stories, &ReadOptions { max_line, ..options(Some(Format::Jsonl)) });
+        written_and_read_back(
+            &stories,
+            &options(Some(Format::Jsonl)).with(|it| it.max_line = max_line),
+        );
     }
 }
 
@@ -41,7 +49,10 @@ pub fn mags(bytes: &[u8]) {
     for format in [Some(Format::Mags), None] {
         let stories = read(bytes.to_vec(), &options(format));
         let max_line = ReadOptions::default().max_line;
-        written_and_read_back(&stories, &ReadOptions { max_line, ..options(Some(Format::Jsonl)) });
+        written_and_read_back(
+            &stories,
+            &options(Some(Format::Jsonl)).with(|it| it.max_line = max_line),
+        );
         if bytes.len() <= 4000 {
             crate::meta::human_tasks(&stories);
         }
@@ -97,7 +108,10 @@ pub fn text(bytes: &[u8]) {
     let forced =
         [Format::Text, Format::Blocks, Format::Lines, Format::UnionAnnotations, Format::RocBlocks];
     for format in forced.into_iter().map(Some).chain([None]) {
-        let options = ReadOptions { format, max_line: 4096, ..ReadOptions::default() };
+        let options = ReadOptions::default().with(|it| {
+            it.format = format;
+            it.max_line = 4096;
+        });
         let name = Path::new("fuzz.txt");
         let raw = RawRecords::from_reader(name, Cursor::new(bytes.to_vec()), &options);
         let mut line = 0;

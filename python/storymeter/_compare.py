@@ -207,6 +207,7 @@ class _Settings:
     higher: list[str]
     resamples: int
     confidence: float
+    one_sided: bool
     correction: str
     seed: int
 
@@ -221,6 +222,7 @@ def compare(
     higher: str | Sequence[str] = (),
     resamples: int = 9999,
     confidence: float = 0.95,
+    one_sided: bool = False,
     correction: str = "holm",
     seed: int = 1,
     threads: int | None = None,
@@ -241,9 +243,10 @@ def compare(
         Systems to leave out.
     lower, higher
         Metrics where less or more is better, whatever is known about them.
-    resamples, confidence, correction, seed
-        How intervals and tests are made: the number of resamples, the confidence, ``"holm"``,
-        ``"benjamini-hochberg"`` or ``"benjamini-yekutieli"``, and the seed.
+    resamples, confidence, one_sided, correction, seed
+        How intervals and tests are made: the number of resamples, the confidence, whether tests
+        are one-sided, ``"holm"``, ``"benjamini-hochberg"`` or ``"benjamini-yekutieli"``, and the
+        seed.
     threads
         The number of threads; one per core by default.
 
@@ -265,7 +268,8 @@ def compare(
     """
     settings = _Settings(
         _listed(metric or ()), _listed(without), against, _listed(lower), _listed(higher),
-        checked_draws("resamples", resamples), confidence, correction, checked_seed(seed),
+        checked_draws("resamples", resamples), confidence, one_sided,
+        correction, checked_seed(seed),
     )
     workers = checked_threads(threads)
     written, sheets, texts, notes = _native.compare(table_of(scores), settings, workers)

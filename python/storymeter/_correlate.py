@@ -176,12 +176,13 @@ class _Settings:
     interval: str = "fisher"
     confidence: float = 0.95
     resamples: int = 1000
-    draws: int = 1000
+    draws: int | None = None
     seed: int = 1
 
     def __post_init__(self) -> None:
         self.resamples = checked_draws("resamples", self.resamples)
-        self.draws = checked_draws("draws", self.draws)
+        if self.draws is not None:
+            self.draws = checked_draws("draws", self.draws)
         self.seed = checked_seed(self.seed)
 
 
@@ -268,7 +269,7 @@ def correlate(
     else:
         named = [("scores", None, "none", numbers_of(scores, "scores"))]
     name, judged = _human(human, criterion, rated)
-    settings = _Settings(test, one_sided, correction, interval, confidence, resamples, 1000, seed)
+    settings = _Settings(test, one_sided, correction, interval, confidence, resamples, None, seed)
     written, sheets, texts = _native.correlate(
         name, judged, named, items, settings, checked_threads(threads)
     )

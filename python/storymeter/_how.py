@@ -37,7 +37,7 @@ class How:
     weights: tuple[tuple[str, str], ...]
     device: str
     precision: str | None
-    seed: int
+    seed: int | None
     threads: int
     corpus_stats: str | None
 
@@ -54,8 +54,8 @@ class How:
         metrics = None if self.metrics is None else list(self.metrics)
         with shown(progress) as show:
             return _native.Scorer(
-                metrics, self.model, list(self.weights), self.device, self.precision, self.seed,
-                self.threads, file, corpus, show,
+                metrics, self.model, list(self.weights), self.device, self.precision,
+                self.seed or 0, self.threads, file, corpus, show,
             )
 
 
@@ -80,7 +80,7 @@ def how_of(
     weights: Mapping[str, str | os.PathLike[str]] | None,
     device: str,
     precision: str | None,
-    seed: int,
+    seed: int | None,
     threads: int | None,
     corpus_stats: str | os.PathLike[str] | None = None,
 ) -> How:
@@ -103,7 +103,7 @@ def how_of(
         tuple(folders),
         device,
         precision,
-        checked_seed(seed),
+        None if seed is None else checked_seed(seed),
         checked_threads(threads),
         None if corpus_stats is None else os.fspath(corpus_stats),
     )
@@ -141,6 +141,11 @@ def checked_count(name: str, value: Any, least: int, most: int) -> int:
     if not least <= number <= most:
         raise ValueError(f"{name} is {number}, and not between {least} and {most}")
     return int(number)
+
+
+def seed_of_draws(seed: int | None) -> int:
+    """The seed of intervals and tests, which is 1 wherever systems are compared."""
+    return 1 if seed is None else seed
 
 
 def checked_seed(seed: Any) -> int:

@@ -51,13 +51,18 @@ class MetaStudy(Mapping[str, Sheet]):
         """What ``storymeter meta table --format json`` prints for the same scores, byte for byte."""
         return f"{self._study.json()}\n"
 
-    def write(self, folder: str | os.PathLike[str], *, raw_csv: bool = False) -> list[str]:
+    def write(
+        self, folder: str | os.PathLike[str], *, all: bool = False, raw_csv: bool = False
+    ) -> list[str]:
         """Write the folder that ``storymeter meta table -o`` writes.
 
         Parameters
         ----------
         folder
             The folder. It is made if it does not exist; an older study in it is replaced.
+        all
+            Write all sheets: every table, and the numbers behind every figure. By default the
+            sheets that people open first are written beside the study.
         raw_csv
             Write names to CSV as they are, even if a spreadsheet would run them as formulas.
 
@@ -66,7 +71,7 @@ class MetaStudy(Mapping[str, Sheet]):
         list of str
             The paths of the files.
         """
-        return [os.fspath(path) for path in self._study.write(os.fspath(folder), raw_csv)]
+        return [os.fspath(path) for path in self._study.write(os.fspath(folder), all, raw_csv)]
 
     def report(
         self,
@@ -129,7 +134,7 @@ def meta(
     interval: str = "fisher",
     confidence: float = 0.95,
     resamples: int = 1000,
-    draws: int = 1000,
+    draws: int | None = None,
     seed: int = 1,
     threads: int | None = None,
 ) -> MetaStudy:
@@ -154,7 +159,7 @@ def meta(
     test, one_sided, correction, interval, confidence, resamples
         How metrics are compared; see :func:`storymeter.correlate`.
     draws, seed
-        The draws of the paired bootstrap for each pair of systems, and the seed of all draws.
+        The draws for each pair of systems, 9,999 by default, and the seed of all draws.
     threads
         The number of threads; one per core by default.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, overload
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any, overload
 from . import _native
 from ._errors import LengthError
 from ._frames import is_no_list
-from ._how import checked_threads
+from ._how import checked_threads, how_of
 from ._sheet import html_table
 
 if TYPE_CHECKING:
@@ -176,15 +177,26 @@ class CorpusScore:
 class Metric:
     """One metric by its name; :func:`metric` makes it.
 
-    It can be pickled, and threads may share it. A pickle holds only the name.
+    It can be pickled, and threads may share it. A pickle holds only the name and the options.
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(
+        self,
+        name: str,
+        weights: Mapping[str, str | os.PathLike[str]] | None = None,
+        device: str = "cpu",
+        precision: str | None = None,
+        seed: int = 0,
+    ) -> None:
+        how = how_of(None, None, weights, device, precision, seed, None)
         self.name = name
-        self._native = _native.Metric(name)
+        self._options = (weights, device, precision, seed)
+        self._native = _native.Metric(
+            name, list(how.weights), how.device, how.precision, how.seed or 0
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Metric, (self.name,)
+        return Metric, (self.name, *self._options)
 
     def __repr__(self) -> str:
         return f"storymeter.metric({self.name!r})"
@@ -269,13 +281,22 @@ class Metric:
         return CorpusScore(*self._native.story_score(hypothesis, given))
 
 
-def metric(name: str) -> Metric:
+def metric(
+    name: str,
+    *,
+    weights: Mapping[str, str | os.PathLike[str]] | None = None,
+    device: str = "cpu",
+    precision: str | None = None,
+    seed: int = 0,
+) -> Metric:
     """Find a metric by its name.
 
     Parameters
     ----------
     name
         The id, with options after a colon: ``"bleu"``, ``"rouge:hanna"``, ``"chrf:plus-plus"``.
+    weights, device, precision, seed
+        As for :class:`Scorer`.
 
     Returns
     -------
@@ -289,7 +310,7 @@ def metric(name: str) -> Metric:
     ...
     storymeter._errors.UnknownMetricError: there is no metric "blue"; did you mean "bleu"?
     """
-    return Metric(name)
+    return Metric(name, weights, device, precision, seed)
 
 
 def _texts(texts: Any, argument: str, hint: str) -> list[str]:

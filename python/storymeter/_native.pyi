@@ -8,6 +8,7 @@ __version__: str
 
 def run_command_line(args: list[str], stdout_is_closed: bool) -> int: ...
 def story_columns(columns: list[str], names: list[tuple[str, str]]) -> list[int]: ...
+def score_columns(columns: list[str]) -> list[str]: ...
 @final
 class Scorer:
     def __new__(
@@ -30,6 +31,7 @@ class Scorer:
         resamples: int,
         seed: int,
         against: str | None,
+        one_sided: bool,
         threads: int | None,
         show: Callable[[str, int, int | None], object] | None,
     ) -> Scored: ...
@@ -99,7 +101,7 @@ def merge_shards(
     paths: list[str],
     expect: int | None,
     resamples: int,
-    seed: int,
+    seed: int | None,
     weights: list[tuple[str, str]],
     threads: int,
 ) -> Merged: ...
@@ -151,7 +153,14 @@ def compare(
 def meta(table: Table, settings: Any, threads: int) -> Study: ...
 @final
 class Metric:
-    def __new__(cls, typed: str) -> Metric: ...
+    def __new__(
+        cls,
+        typed: str,
+        weights: Sequence[tuple[str, str]],
+        device: str,
+        precision: str | None,
+        seed: int,
+    ) -> Metric: ...
     def corpus_score(
         self, hypotheses: Sequence[str], references: Sequence[Sequence[str]], threads: int
     ) -> _Corpus: ...
@@ -184,5 +193,5 @@ class Study:
     def signature(self) -> str: ...
     @property
     def warnings(self) -> list[str]: ...
-    def write(self, folder: str, raw_csv: bool) -> list[Any]: ...
+    def write(self, folder: str, all: bool, raw_csv: bool) -> list[Any]: ...
     def report(self, path: str, name: str, highlight: str | None) -> None: ...

@@ -130,7 +130,7 @@ class ScoreResult:
     >>> result.mean, [round(end, 1) for end in result.interval]
     (4.0, [0.0, 16.7])
     >>> print(result.signature)  # doctest: +ELLIPSIS
-    text-length|tok:spacy|newline:no|stories:2|bootstrap:1000|seed:0|version:...
+    text-length|tok:spacy|newline:no|stories:2|bootstrap:9999|seed:1|version:...
     """
 
     def __init__(self, scored: _native.Scored, frame: Any = None) -> None:

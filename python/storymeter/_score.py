@@ -18,6 +18,7 @@ from ._how import (
     checked_threads,
     how_of,
     opened_again,
+    seed_of_draws,
 )
 from ._progress import shown
 from ._result import ScoreResult, StoryScore
@@ -76,7 +77,8 @@ class Scorer:
         The number format of networks: ``"int8"``, ``"f16"``, ``"bf16"`` or ``"f32"``. Each metric
         has a default.
     seed
-        The seed of everything that is drawn at random.
+        The seed of everything that is drawn at random. The default is 1 for intervals and tests,
+        and 0 for metrics that draw a sample.
     threads
         The number of threads. The default is one per core. Results do not depend on it.
     corpus_stats
@@ -100,7 +102,7 @@ class Scorer:
         weights: Mapping[str, str | os.PathLike[str]] | None = None,
         device: str = "cpu",
         precision: str | None = None,
-        seed: int = 0,
+        seed: int | None = None,
         threads: int | None = None,
         corpus_stats: str | os.PathLike[str] | None = None,
     ) -> None:
@@ -143,6 +145,7 @@ class Scorer:
         columns: Mapping[str, str] | None = ...,
         references: References | None = ...,
         against: str | None = ...,
+        one_sided: bool = ...,
         skip_bad: bool = ...,
         renumber: bool = ...,
         format: str | None = ...,
@@ -160,6 +163,7 @@ class Scorer:
         columns: Mapping[str, str] | None = ...,
         references: References | None = ...,
         against: str | None = ...,
+        one_sided: bool = ...,
         skip_bad: bool = ...,
         renumber: bool = ...,
         format: str | None = ...,
@@ -176,11 +180,12 @@ class Scorer:
         columns: Mapping[str, str] | None = None,
         references: Any = None,
         against: str | None = None,
+        one_sided: bool = False,
         skip_bad: bool = False,
         renumber: bool = False,
         format: str | None = None,
         seed: int | None = None,
-        resamples: int = 1000,
+        resamples: int = 9999,
         threads: int | None = None,
         progress: Any = None,
     ) -> ScoreResult:
@@ -199,8 +204,9 @@ class Scorer:
             self._native,
             _reading(stories, by, columns, references, format, skip_bad, renumber),
             resamples=checked_draws("resamples", resamples),
-            seed=self._how.seed if seed is None else checked_seed(seed),
+            seed=seed_of_draws(self._how.seed if seed is None else checked_seed(seed)),
             against=against,
+            one_sided=one_sided,
             threads=None if threads is None else checked_threads(threads),
             progress=progress,
         )
@@ -298,10 +304,11 @@ def score(
     columns: Mapping[str, str] | None = ...,
     references: References | None = ...,
     against: str | None = ...,
+    one_sided: bool = ...,
     skip_bad: bool = ...,
     renumber: bool = ...,
     format: str | None = ...,
-    seed: int = ...,
+    seed: int | None = ...,
     resamples: int = ...,
     threads: int | None = ...,
     progress: Progress = ...,
@@ -320,10 +327,11 @@ def score(
     columns: Mapping[str, str] | None = ...,
     references: References | None = ...,
     against: str | None = ...,
+    one_sided: bool = ...,
     skip_bad: bool = ...,
     renumber: bool = ...,
     format: str | None = ...,
-    seed: int = ...,
+    seed: int | None = ...,
     resamples: int = ...,
     threads: int | None = ...,
     progress: Progress = ...,
@@ -341,11 +349,12 @@ def score(
     columns: Mapping[str, str] | None = None,
     references: Any = None,
     against: str | None = None,
+    one_sided: bool = False,
     skip_bad: bool = False,
     renumber: bool = False,
     format: str | None = None,
-    seed: int = 0,
-    resamples: int = 1000,
+    seed: int | None = None,
+    resamples: int = 9999,
     threads: int | None = None,
     progress: Any = None,
     corpus_stats: str | os.PathLike[str] | None = None,
@@ -371,8 +380,9 @@ def score(
     references
         One text or a list of texts per story, in the order of the stories; or a file, or a list of
         files, with one reference per story.
-    against
-        Compare every other system with this one.
+    against, one_sided
+        Compare every other system with this one, as :func:`compare` does. Tests are two-sided
+        unless ``one_sided`` is true.
     skip_bad
         Skip bad records, and count them, instead of raising an exception at the first one. The
         score of a single story that is skipped is NaN.
@@ -381,7 +391,8 @@ def score(
     format
         The format of files, if their names and contents do not say it, such as ``"lines"``.
     seed, resamples
-        How the intervals are drawn.
+        How intervals and tests are drawn. The default seed is 1 for them, and 0 for metrics that
+        draw a sample.
     threads
         The number of threads. The default is one per core. Results do not depend on it.
     progress
@@ -408,8 +419,8 @@ def score(
     else:
         scorer = how.open(reading if _are_files(reading) else None, progress)
     return _score(
-        scorer, reading, resamples=resamples, seed=how.seed, against=against, threads=None,
-        progress=progress,
+        scorer, reading, resamples=resamples, seed=seed_of_draws(how.seed), against=against,
+        one_sided=one_sided, threads=None, progress=progress,
     )
 
 
@@ -420,6 +431,7 @@ def _score(
     resamples: int,
     seed: int,
     against: str | None,
+    one_sided: bool,
     threads: int | None,
     progress: Any,
 ) -> ScoreResult:
@@ -430,7 +442,7 @@ def _score(
     elif one:
         reading.kind = "texts" if isinstance(reading.stories[0], str) else "records"
     with shown(progress) as show:
-        scored = scorer.score(reading, resamples, seed, against, threads, show)
+        scored = scorer.score(reading, resamples, seed, against, one_sided, threads, show)
     logger.info("%s", scored.summary)
     for note in scored.notes:
         logger.warning("%s", note)

@@ -374,8 +374,8 @@ def merge(
     shards: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
     *,
     expect: int | None = None,
-    resamples: int = 1000,
-    seed: int = 0,
+    resamples: int = 9999,
+    seed: int | None = None,
     weights: Mapping[str, str | os.PathLike[str]] | None = None,
     threads: int | None = None,
 ) -> MergedScores:
@@ -412,7 +412,7 @@ def merge(
             [os.fspath(path) for path in given],
             None if expect is None else _how.checked_count("expect", expect, 0, 2**63 - 1),
             _how.checked_draws("resamples", resamples),
-            _how.checked_seed(seed),
+            None if seed is None else _how.checked_seed(seed),
             tables,
             _how.checked_threads(threads),
         )

@@ -12,13 +12,6 @@ from ._errors import LengthError
 from ._frames import is_no_list
 from ._result import ScoreResult
 
-# The usual names of columns, as in files of scores.
-_ID = ("id", "story_id", "storyid")
-_SYSTEM = ("system", "model", "generator")
-_ITEM = ("item", "prompt_index", "prompt_id", "prompt")
-_STORY = ("story", "text", "output", "prediction")
-_HUMAN = ("human/", "human.", "human:", "human_")
-
 
 def table_of(scores: Any, argument: str = "scores") -> _native.Table:
     """A score table from a result, paths, a frame, or columns in a dictionary."""
@@ -125,33 +118,26 @@ def _from_columns(columns: dict[str, list[Any]]) -> _native.Table:
             )
     if count == 0:
         raise ValueError("scores has no row")
-    taken: set[str] = set()
-
-    def named(usual: tuple[str, ...]) -> list[Any] | None:
-        lower = {name.lower(): name for name in reversed(list(columns))}
-        for name in usual:
-            if name in lower:
-                taken.add(lower[name])
-                return columns[lower[name]]
-        return None
-
-    ids, systems, items = named(_ID), named(_SYSTEM), named(_ITEM)
-    texts = named(_STORY)
+    labels: dict[str, list[Any]] = {}
     scores: list[tuple[str, list[float | None]]] = []
     ratings: list[tuple[str, list[list[float | None]]]] = []
-    for name, values in columns.items():
-        if name in taken:
-            continue
-        if name.lower() in ("human", "rating", "ratings"):
-            ratings.append(("human", [_raters(value, name) for value in values]))
-        elif name.lower().startswith(_HUMAN):
-            ratings.append((name[len("human/"):], [_raters(value, name) for value in values]))
+    contents = _native.score_columns(list(columns))
+    for (name, values), content in zip(columns.items(), contents):
+        if content.startswith("human/"):
+            criterion = content.removeprefix("human/")
+            ratings.append((criterion, [_raters(value, name) for value in values]))
+        elif content != "score":
+            labels[content] = values
         elif (found := _numbers_or_none(values)) is not None:
             scores.append((name, found))
+    missing = [None] * count
+    ids, systems = labels.get("id", missing), labels.get("system", missing)
+    items = labels.get("item", labels.get("prompt", missing))
+    texts = labels.get("story")
     return _native.Table.from_columns(
-        [str(at) if _is_missing(one) else str(one) for at, one in enumerate(ids or [None] * count)],
-        [None if _is_missing(one) else str(one) for one in systems or [None] * count],
-        [None if _is_missing(one) else str(one) for one in items or [None] * count],
+        [str(at) if _is_missing(one) else str(one) for at, one in enumerate(ids)],
+        [None if _is_missing(one) else str(one) for one in systems],
+        [None if _is_missing(one) else str(one) for one in items],
         scores,
         ratings,
         None if texts is None else [one if isinstance(one, str) else None for one in texts],

@@ -94,7 +94,7 @@ def test_a_result_of_score_with_ratings_is_studied():
 
 
 def test_unknown_names_and_missing_ratings_are_errors():
-    with pytest.raises(KeyError, match="there is no sheet 'table-5'; there are: agreement"):
+    with pytest.raises(KeyError, match="there is no sheet 'table-5'; there are: ranking"):
         sm.meta(rows())["table-5"]
     with pytest.raises(sm.EvaluationError, match="there is no human criterion"):
         sm.meta([{"system": "a", "bleu": 1.0}, {"system": "b", "bleu": 2.0}])

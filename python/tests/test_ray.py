@@ -214,10 +214,12 @@ def test_too_many_actors_are_reduced_with_a_word(
 @pytest.mark.usefixtures("two_cpus")
 def test_a_run_that_stands_still_ends(tmp_path: pathlib.Path) -> None:
     """First a shard takes too long, then other work holds all CPUs."""
-    stories = make(tmp_path / "in", 2, 4000)
+    # An actor may take seconds to start on a busy machine, and the shard must take longer.
+    stories = make(tmp_path / "in", 2, 12_000)
     stories[0] = make(tmp_path / "small", 1, 5)[0].rename(tmp_path / "small" / "small.parquet")
-    with pytest.raises(smr.NoProgressError, match="no shard was finished for 4 seconds") as stuck:
-        smr.score(stories, tmp_path / "out", no_progress_timeout_s=4, progress=False)
+    stands_still = "no shard was finished for 10 seconds"
+    with pytest.raises(smr.NoProgressError, match=stands_still) as stuck:
+        smr.score(stories, tmp_path / "out", no_progress_timeout_s=10, progress=False)
     assert stuck.value.inputs == [str(stories[1])]
     assert isinstance(stuck.value, TimeoutError)
     assert headers(tmp_path / "out") == 1

@@ -1,7 +1,9 @@
 """Scores that are given as columns: none of their rows is lost."""
 
 import decimal
+import json
 import math
+from pathlib import Path
 
 import pytest
 import storymeter as sm
@@ -60,3 +62,36 @@ def test_what_has_no_order_is_no_list_of_numbers():
     for human in ({0: 5.0, 1: 4.0, 2: 3.0}, {3.0, 4.0, 5.0}):
         with pytest.raises(TypeError, match="human is a list of numbers, not of the type"):
             sm.correlate([1, 2, 3], human)
+
+
+def test_frames_know_the_names_of_columns_that_files_know(tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    columns = {
+        "Text": ["A door opened.", "A cat came.", "It rained."] * 2,
+        "StoryID": ["a", "b", "c", "a", "b", "c"],
+        "GENERATOR": ["rain"] * 3 + ["tale"] * 3,
+        "prompt_id": ["p", "q", "r"] * 2,
+        "Prompt": ["Doors", "Cats", "Rain"] * 2,
+        "References": ["It shut.", "It fell.", "It dried."] * 2,
+        "Human_plot": [1.0, 5.0, 2.0, 3.0, 4.0, 1.0],
+        "human/fun": [2.0, 4.0, 1.0, 5.0, 3.0, 2.0],
+        "HUMAN.style": [3.0, 3.5, 1.0, 2.0, 2.5, 5.0],
+        "human:mood": [4.0, 2.0, 1.0, 3.0, 5.0, 2.5],
+        "mine": [0.5, 0.25, 0.75, 0.125, 1.0, 0.0],
+    }
+    frame = pa.table(columns)
+    lines = [dict(zip(columns, row)) for row in zip(*columns.values())]
+    path = tmp_path / "table.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+    result = sm.score(frame, metrics=["text-length"])
+    first = result.to_dicts()[0]
+    assert (first["id"], first["system"], first["item"]) == ("a", "rain", "p")
+    assert first["human"] == {"plot": [1.0], "fun": [2.0], "style": [3.0], "mood": [4.0]}
+    assert result.to_dicts() == sm.score(path, metrics=["text-length"]).to_dicts()
+
+    for scores in (frame, lines, path):
+        for criterion in ("plot", "fun", "style", "mood", "mine"):
+            found = sm.compare(scores, metric=criterion)
+            assert {system.name for system in found.ranking} == {"rain", "tale"}
+            assert found.to_json() == sm.compare(frame, metric=criterion).to_json()

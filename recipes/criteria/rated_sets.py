@@ -61,20 +61,26 @@ def other(folder):
             }
 
 
-def main():
-    data, out = map(pathlib.Path, sys.argv[1:])
-    annotated = data / "annotated"
+def read(data):
+    """The stories of all sets, by the name of the set. Fields that say nothing are left out."""
     sets = {}
-    for read in hanna, union_roc, other:
-        for name, story in read(annotated / read.__name__):
+    for reader in hanna, union_roc, other:
+        for name, story in reader(data / "annotated" / reader.__name__):
             story["id"] = f"{name}-{story['id']}"
             sets.setdefault(name, []).append({key: value for key, value in story.items() if value})
-    out.mkdir(parents=True, exist_ok=True)
     for name, stories in sets.items():
         ids = {story["id"] for story in stories}
         assert len(ids) == len(stories), f"{name}: an id is used twice"
+    return sets
+
+
+def main():
+    data, out = map(pathlib.Path, sys.argv[1:])
+    out.mkdir(parents=True, exist_ok=True)
+    for name, stories in read(data).items():
         lines = (json.dumps(story, ensure_ascii=False) + "\n" for story in stories)
         (out / f"{name}.jsonl").write_text("".join(lines), encoding="utf-8")
 
 
-main()
+if __name__ == "__main__":
+    main()

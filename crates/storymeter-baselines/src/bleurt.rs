@@ -20,7 +20,7 @@ use storymeter_core::terminal::excerpt;
 use storymeter_encoder::train::{AdamW, Backend, ForwardOptions, LabelLoss, Network};
 use storymeter_encoder::{
     Batch, Config, Family, LabelParts, LabelWeights, LinearWeights, Stream, Tensor, TextPair,
-    Tokenizer,
+    Tokenizer, portions, tokenizer_files,
 };
 use storymeter_stats::correlation::{kendall, pearson};
 
@@ -185,7 +185,7 @@ pub fn train(job: &Job<'_>, watch: Watch<'_>) -> Result<Vec<EpochReport>> {
         longest,
         segments: config.segments,
         job,
-        tokenizer_files: folder::tokenizer_files(job.init)?,
+        tokenizer_files: tokenizer_files(job.init)?,
     };
     let identity = Identity {
         kind: "bleurt".to_owned(),
@@ -362,15 +362,7 @@ impl Task for Pairs<'_> {
     /// The score of a story is the largest over its references, as in the metric.
     fn evaluate<B: Backend>(&self, network: &mut Network<B>) -> Result<Quality> {
         let mut stories: Vec<(usize, f64, f64)> = Vec::new();
-        let mut remaining = &self.dev[..];
-        while !remaining.is_empty() {
-            let mut tokens = 0;
-            let fits = remaining.iter().take_while(|example| {
-                tokens += example.pair.ids.len();
-                tokens <= TOKENS_AT_ONCE
-            });
-            let (now, later) = remaining.split_at(fits.count().max(1));
-            remaining = later;
+        for now in portions(&self.dev, TOKENS_AT_ONCE, |example| example.pair.ids.len()) {
             let (batch, rows) = self.batch(now.iter());
             let outputs = network.pooled_outputs(&batch, network.pooled_head(0), &rows)?;
             for (example, output) in now.iter().zip(outputs) {

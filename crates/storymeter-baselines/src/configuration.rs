@@ -16,8 +16,8 @@ pub trait Configuration: Documented + Default {
     /// Reads settings from a file. A field that the file does not name has its default.
     ///
     /// # Errors
-    /// If the file cannot be read, is too large or is not TOML, or if it has an unknown field or a
-    /// value that is not possible. The error names the line and the field.
+    /// Returns an error if the file cannot be read, is too large or is not TOML, or if it has an
+    /// unknown field or a value that is not possible. The error names the line and the field.
     fn read(path: &Path) -> Result<Self> {
         Ok(storymeter_core::configuration::read(path, |_| Self::default(), Self::fault)?)
     }
@@ -25,7 +25,7 @@ pub trait Configuration: Documented + Default {
     /// The line of a settings file that names a field, if one does.
     ///
     /// # Errors
-    /// If the file cannot be read.
+    /// Returns an error if the file cannot be read.
     fn line_of(path: &Path, field: &str) -> Result<Option<Place>> {
         Ok(storymeter_core::configuration::line_of(path, field)?)
     }

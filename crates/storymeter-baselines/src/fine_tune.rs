@@ -59,7 +59,7 @@ pub trait Task {
     /// sums of losses.
     ///
     /// # Errors
-    /// If the device fails.
+    /// Returns an error if the device fails.
     fn learn<B: Backend>(
         &self,
         network: &mut Network<B>,
@@ -71,14 +71,14 @@ pub trait Task {
     /// sums of losses is cleared afterwards.
     ///
     /// # Errors
-    /// If the device fails.
+    /// Returns an error if the device fails.
     fn evaluate<B: Backend>(&self, network: &mut Network<B>) -> Result<Quality>;
 
     /// Writes the model into the output folder ([`crate::folder::save`]), with this record of its
     /// training. Weights that are rounded meanwhile are exact again afterwards.
     ///
     /// # Errors
-    /// If the device fails, or a file cannot be written.
+    /// Returns an error if the device fails, or a file cannot be written.
     fn save<B: Backend>(&self, network: &mut Network<B>, record: Map<String, Value>) -> Result<()>;
 }
 
@@ -355,7 +355,7 @@ fn fine_tune_on<B: Backend, T: Task>(
         None => Optimiser::new(job.plan.optimiser),
     };
     watch(Event::Start(&start))?;
-    let mut run = Run { job, task, device, network, optimiser, reports, steps };
+    let mut run = FineTuningRun { job, task, device, network, optimiser, reports, steps };
     match start.epochs_done {
         0 => remove_checkpoint(job.out)?,
         // The run may have been stopped after it had saved the checkpoint and before it had saved
@@ -374,7 +374,7 @@ fn fine_tune_on<B: Backend, T: Task>(
 }
 
 /// The state of a run.
-struct Run<'a, B: Backend, T> {
+struct FineTuningRun<'a, B: Backend, T> {
     job: &'a Job<'a>,
     task: &'a T,
     device: &'a str,
@@ -384,7 +384,7 @@ struct Run<'a, B: Backend, T> {
     steps: u64,
 }
 
-impl<B: Backend, T: Task> Run<'_, B, T> {
+impl<B: Backend, T: Task> FineTuningRun<'_, B, T> {
     /// Takes the steps of an epoch, evaluates the dev examples, and saves the checkpoint and, if it
     /// is the best so far, the model.
     fn epoch(&mut self, epoch: u64, watch: Watch<'_>) -> Result<()> {
@@ -568,7 +568,7 @@ fn kept(job: &Job<'_>) -> Result<Option<(RunState, SavedTensors)>> {
     let state: RunState = serde_json::from_str(&text)
         .map_err(|_| wrong("it is the checkpoint of another kind of run".to_owned()))?;
     if state.sha256 != sha256 {
-        return Err(wrong("the checkpoint is damaged: its checksum is another".to_owned()));
+        return Err(wrong("the checkpoint is damaged: its checksum does not match".to_owned()));
     }
     let (is, was) = (job.identity, &state.identity);
     let difference = if was.kind != is.kind {

@@ -1,14 +1,13 @@
 //! Model folders: the files of a model, and a record of how it was trained.
 
 use std::collections::BTreeMap;
-use std::io::Write;
 use std::path::Path;
 
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use storymeter_core::file::uninterrupted;
 use storymeter_core::{AtomicFile, Place, Story};
-use storymeter_encoder::{LARGEST_TOKENIZER_FILE, TOKENIZER_FILES, Tensor, read_model_file};
+use storymeter_encoder::{TOKENIZER_FILES, Tensor};
 
 use crate::Result;
 
@@ -29,7 +28,8 @@ const BYTE_LEVEL_FILES: [&str; 3] = ["vocab.json", "merges.txt", "added_tokens.j
 /// as it was. The record gets the SHA-256 of every other file under "files".
 ///
 /// # Errors
-/// If a file cannot be written, for example because the disk is full or the folder is missing.
+/// Returns an error if a file cannot be written, for example because the disk is full or the folder
+/// is missing.
 pub fn save(
     folder: &Path,
     files: &[(&str, Vec<u8>)],
@@ -39,12 +39,10 @@ pub fn save(
         files.iter().map(|(name, bytes)| (*name, sha256(bytes))).collect();
     record.insert("files".to_owned(), serde_json::json!(sums));
     let record = format!("{:#}\n", Value::Object(record));
-    let record = written(&folder.join(RECORD), record.as_bytes())?;
+    let record = AtomicFile::holding(&folder.join(RECORD), record.as_bytes())?;
     let is_new = |name: &str| files.iter().any(|(new, _)| *new == name);
-    let temporary: Vec<AtomicFile> = files
-        .iter()
-        .map(|(name, bytes)| written(&folder.join(name), bytes))
-        .collect::<Result<_>>()?;
+    let written = files.iter().map(|(name, bytes)| AtomicFile::holding(&folder.join(name), bytes));
+    let temporary = written.collect::<storymeter_core::Result<Vec<_>>>()?;
     uninterrupted(|| {
         remove_leftovers(folder, is_new)?;
         for file in temporary {
@@ -65,24 +63,6 @@ pub(crate) fn remove_leftovers(folder: &Path, is_new: impl Fn(&str) -> bool) -> 
         }
     }
     Ok(())
-}
-
-/// Writes a temporary file with this content. It gets its name when it is committed.
-pub(crate) fn written(path: &Path, bytes: &[u8]) -> Result<AtomicFile> {
-    let mut file = AtomicFile::create(path)?;
-    let done = file.write_all(bytes).and_then(|()| file.flush());
-    done.map_err(|e| storymeter_core::Error::io(Place::file(path), e))?;
-    Ok(file)
-}
-
-/// Reads the tokeniser's files in a folder.
-///
-/// # Errors
-/// If a file is there but cannot be read.
-pub fn tokenizer_files(folder: &Path) -> Result<Vec<(&'static str, Vec<u8>)>> {
-    let existing = TOKENIZER_FILES.into_iter().filter(|name| folder.join(name).exists());
-    let read = |name| Ok((name, read_model_file(&folder.join(name), LARGEST_TOKENIZER_FILE)?));
-    existing.map(read).collect()
 }
 
 /// The SHA-256 of the names and numbers of tensors.

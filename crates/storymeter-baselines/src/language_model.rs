@@ -13,15 +13,16 @@ use std::path::Path;
 
 use rayon::prelude::*;
 use serde_json::{Map, Value};
-use storymeter_core::configuration::{self, Fault, LARGEST_SEED};
+use storymeter_core::Story;
+use storymeter_core::configuration::LARGEST_SEED;
 use storymeter_core::split::{Split, assign};
-use storymeter_core::{Place, Story};
 use storymeter_encoder::train::{
     AdamW, Backend, ForwardOptions, LanguageModelWeights, Network, Trace,
 };
-use storymeter_encoder::{Batch, Config, Tokenizer};
+use storymeter_encoder::{Batch, Config, Tokenizer, portions};
 use storymeter_text::names::Delexicaliser;
 
+use crate::configuration::{Configuration, Fault};
 use crate::device::Device;
 use crate::fine_tune::{EpochReport, Event, Identity, Job, Plan, Quality, Task, Watch, fine_tune};
 use crate::folder;
@@ -37,6 +38,7 @@ storymeter_core::documented_settings! {
     /// The settings of a run. A field that a file does not name has its default.
     ///
     /// ```
+    /// use storymeter_baselines::configuration::Configuration;
     /// use storymeter_baselines::language_model::Settings;
     ///
     /// let settings = Settings { epochs: 3, ..Settings::default() };
@@ -84,31 +86,8 @@ storymeter_core::documented_settings! {
     recompute: bool = false;
 }
 
-impl Settings {
-    /// Reads settings from a file.
-    ///
-    /// # Errors
-    /// If the file cannot be read or is not TOML, or if it has an unknown field or a value that is
-    /// not possible. The error names the line and the field.
-    pub fn read(path: &Path) -> Result<Self> {
-        Ok(configuration::read(path, |_| Self::default(), Self::fault)?)
-    }
-
-    /// The line of a settings file that names a field, if one does.
-    ///
-    /// # Errors
-    /// If the file cannot be read.
-    pub fn line_of(path: &Path, field: &str) -> Result<Option<Place>> {
-        Ok(configuration::line_of(path, field)?)
-    }
-
-    /// The settings as the text of a file that explains every field.
-    pub fn to_toml(&self) -> String {
-        configuration::to_toml(self)
-    }
-
-    /// The first setting with an impossible value.
-    pub fn fault(&self) -> Option<Fault> {
+impl Configuration for Settings {
+    fn fault(&self) -> Option<Fault> {
         Fault::number("seed", self.seed, 0, LARGEST_SEED)
             .or_else(|| Fault::number("epochs", self.epochs, 1, 1_000_000))
             .or_else(|| Fault::positive("learning_rate", self.learning_rate, 1.0))
@@ -118,7 +97,9 @@ impl Settings {
             .or_else(|| Fault::number("tokens_a_batch", self.tokens_a_batch as u64, 2, 1 << 24))
             .or_else(|| Fault::number("max_tokens", self.max_tokens as u64, 2, MOST_TOKENS))
     }
+}
 
+impl Settings {
     fn plan(&self) -> Plan {
         Plan {
             seed: self.seed,
@@ -161,8 +142,8 @@ pub struct Training<'a> {
 /// holds the model of the best epoch, in Hugging Face's layout.
 ///
 /// # Errors
-/// If a setting is impossible, the model to start from cannot be read or is not a causal language
-/// model, there are too few stories, and as [`fine_tune()`].
+/// Returns an error if a setting is impossible, the model to start from cannot be read or is not a
+/// causal language model, there are too few stories, and as [`fine_tune()`].
 pub fn train(training: &Training<'_>, watch: Watch<'_>) -> Result<Vec<EpochReport>> {
     let Training { stories, init, out, settings, device, resume } = *training;
     if let Some(fault) = settings.fault() {
@@ -333,16 +314,7 @@ impl Task for LanguageModelTask<'_> {
     fn evaluate<B: Backend>(&self, network: &mut Network<B>) -> Result<Quality> {
         network.take_losses()?;
         let count: usize = self.sequences.dev.iter().map(|ids| ids.len() - 1).sum();
-        let mut rest = self.sequences.dev.as_slice();
-        while !rest.is_empty() {
-            let mut room = self.settings.tokens_a_batch;
-            let fits = rest.iter().take_while(|ids| {
-                let fits = ids.len() <= room;
-                room = room.saturating_sub(ids.len());
-                fits
-            });
-            let (now, later) = rest.split_at(fits.count().max(1));
-            rest = later;
+        for now in portions(&self.sequences.dev, self.settings.tokens_a_batch, Vec::len) {
             let batch: Batch = now.iter().map(Vec::as_slice).collect();
             let trace = network
                 .forward(&batch, ForwardOptions { recompute: true, ..Default::default() })?;

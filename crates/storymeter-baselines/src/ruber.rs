@@ -181,8 +181,8 @@ pub struct End {
 /// Trains a head and saves it with its encoder. Returns the reports on all epochs.
 ///
 /// # Errors
-/// If the encoder cannot be used, if there are too few stories, if the loss is not finite, if a
-/// file cannot be written, and if `watch` fails.
+/// Returns an error if the encoder cannot be used, if there are too few stories, if the loss is not
+/// finite, if a file cannot be written, and if `watch` fails.
 pub fn train(
     job: &Job<'_>,
     watch: &mut dyn FnMut(Event<'_>) -> Result<()>,

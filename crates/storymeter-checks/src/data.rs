@@ -81,6 +81,20 @@ pub fn meteor_settings() -> Result<Settings> {
     Ok(Settings { weights: [("meteor".to_owned(), folder)].into(), ..Settings::default() })
 }
 
+/// The weights of a real model that `tools/test_weights.py` fetched, such as `minilm`, inside the
+/// folder that `STORYMETER_TEST_WEIGHTS` names.
+///
+/// # Errors
+/// [`Error::Absent`] if the variable is not set or the folder does not have them.
+pub fn weights(name: &str) -> Result<PathBuf> {
+    let folder = std::env::var_os("STORYMETER_TEST_WEIGHTS").map(PathBuf::from);
+    folder.map(|folder| folder.join(name)).filter(|path| path.exists()).ok_or_else(|| {
+        Error::Absent(format!(
+            "{name} is absent; set STORYMETER_TEST_WEIGHTS to the folder of tools/test_weights.py"
+        ))
+    })
+}
+
 /// The folder of a pre-trained encoder, such as `minilm-l6`, inside the folder that
 /// `STORYMETER_MODELS` names.
 ///

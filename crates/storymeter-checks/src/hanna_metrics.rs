@@ -135,7 +135,8 @@ impl Comparison {
 /// in the field `metrics` of each record.
 ///
 /// # Errors
-/// If the file is not of that layout, or METEOR is expected and its tables are absent.
+/// Returns an error if the file is not of that layout, or METEOR is expected and its tables are
+/// absent.
 pub fn compare(path: &Path, expectations: &[Expectation]) -> Result<Vec<Comparison>> {
     let records: Vec<_> = open(&[path.to_owned()], &ReadOptions::default())?
         .collect::<std::result::Result<_, _>>()?;

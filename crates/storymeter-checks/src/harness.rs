@@ -1,7 +1,7 @@
-//! The `main` of the files in `tests/`: a test runner that reports checks without data as ignored.
+//! A test runner that reports checks without data as ignored.
 //!
 //! Rust's own runner knows before a test starts whether it is ignored, and a test that returns
-//! early counts as passed. Whether data is there is known only at run time, so these files bring
+//! early counts as passed. Whether data is there is known only at run time, so the checks bring
 //! their own runner. It takes the usual arguments (a filter, `--list`, `--exact`, `--test-threads`)
 //! and prints the usual lines.
 
@@ -14,7 +14,7 @@ use crate::{Error, Result};
 /// A check and its name.
 pub type Check = (&'static str, fn() -> Result);
 
-/// Makes the `main` of a file of checks: functions that return [`Result`](crate::Result).
+/// Lists the checks of a file: functions that return [`Result`](crate::Result).
 ///
 /// A check that returns [`Error::Absent`](crate::Error::Absent), as [`shared`](crate::shared) does,
 /// is ignored; any other error and any panic is a failure.
@@ -29,30 +29,34 @@ pub type Check = (&'static str, fn() -> Result);
 /// }
 ///
 /// storymeter_checks::checks!(roc_has_a_header);
+/// # fn main() {}
 /// ```
 #[macro_export]
 macro_rules! checks {
     ($($check:ident),+ $(,)?) => {
-        fn main() -> ::std::process::ExitCode {
-            $crate::main(&[$((stringify!($check), $check)),+])
-        }
+        /// The checks of this file.
+        pub const CHECKS: &[$crate::Check] = &[$((stringify!($check), $check)),+];
     };
 }
 
-/// Runs the checks that the program's arguments select. Use it through [`checks!`](crate::checks!).
-pub fn main(checks: &[Check]) -> ExitCode {
-    run(&Arguments::from_args(), checks).exit_code()
+/// Runs the checks that the program's arguments select, by files: the name of a check begins with
+/// that of its file.
+pub fn main(files: &[(&str, &[Check])]) -> ExitCode {
+    run(&Arguments::from_args(), files).exit_code()
 }
 
-fn run(arguments: &Arguments, checks: &[Check]) -> Conclusion {
-    let trial = |&(name, check): &Check| {
-        Trial::ignorable_test(name, move || match check() {
+fn run(arguments: &Arguments, files: &[(&str, &[Check])]) -> Conclusion {
+    let trial = |file: &str, (name, check): Check| {
+        Trial::ignorable_test(format!("{file}::{name}"), move || match check() {
             Ok(()) => Ok(Completion::Completed),
             Err(Error::Absent(reason)) => Ok(Completion::ignored_with(reason)),
             Err(Error::Failed(reason)) => Err(Failed::from(reason)),
         })
     };
-    libtest_mimic::run(arguments, checks.iter().map(trial).collect())
+    let of_file = |(file, checks): &(&str, &[Check])| -> Vec<Trial> {
+        checks.iter().map(|check| trial(file, *check)).collect()
+    };
+    libtest_mimic::run(arguments, files.iter().flat_map(of_file).collect())
 }
 
 #[cfg(test)]
@@ -73,7 +77,7 @@ mod tests {
             logfile: log.path().to_str().map(str::to_owned),
             ..Arguments::default()
         };
-        let conclusion = run(&arguments, &CHECKS);
+        let conclusion = run(&arguments, &[("roc", &CHECKS)]);
         (conclusion, std::fs::read_to_string(log.path()).expect("the log"))
     }
 
@@ -81,7 +85,10 @@ mod tests {
     fn absent_data_is_ignored_and_an_error_fails() {
         let (found, log) = printed(None);
         assert_eq!((found.num_passed, found.num_ignored, found.num_failed), (1, 1, 1));
-        assert!(log.contains("test lacks_data       ... ignored (the file is absent)"), "{log}");
+        assert!(
+            log.contains("test roc::lacks_data       ... ignored (the file is absent)"),
+            "{log}"
+        );
         assert!(log.contains("test result: FAILED. 1 passed; 1 failed; 1 ignored;"), "{log}");
     }
 

@@ -1,24 +1,21 @@
 //! Checks on real data: published numbers, values of other programs, and whole corpora.
 //!
-//! The checks are in `tests/`, one file per topic, and run with the rest of the tests. They read
-//! the shared data, which is `../shared` beside the repository or the folder that
-//! `STORYMETER_SHARED` names. A check whose data is absent is reported as ignored, with the reason,
+//! The checks are in `tests/checks`, one file per topic, and run with the rest of the tests. They
+//! are one program, because each program links the embedded models. They read the shared data,
+//! which is `../shared` beside the repository or the folder that `STORYMETER_SHARED` names, and
+//! weights of real models. A check whose data is absent is reported as ignored, with the reason,
 //! and never as passed (see [`checks!`]).
 //!
-//! The library holds what several checks share. The program `evaluate` prints how well a model
-//! agrees with human readers ([`evaluate`], and [`criteria`] for models that were trained on
-//! ratings).
+//! The library holds what several checks share.
 #![forbid(unsafe_code)]
 
-pub mod criteria;
 mod data;
-pub mod evaluate;
 pub mod hanna_metrics;
 mod harness;
 pub mod pairs;
 mod scoring;
 
-pub use data::{Error, Result, encoder_weights, meteor_settings, shared};
+pub use data::{Error, Result, encoder_weights, meteor_settings, shared, weights};
 pub use harness::{Check, main};
 pub use scoring::{present, score};
 

@@ -15,7 +15,7 @@ use crate::{Result, shared};
 /// sentence per line, then the first 600 characters of 300 pairs of longer stories.
 ///
 /// # Errors
-/// If the data is absent or damaged.
+/// Returns an error if the data is absent or damaged.
 pub fn story_pairs() -> Result<Vec<Record>> {
     let hanna = text(&shared("data/annotated/hanna/stories_first48.jsonl.gz")?)?;
     let mut pairs: Vec<(String, String)> =
@@ -42,7 +42,7 @@ pub fn story_pairs() -> Result<Vec<Record>> {
 /// what the peer gave it.
 ///
 /// # Errors
-/// If the fixture is damaged.
+/// Returns an error if the fixture is damaged.
 pub fn peer_rows(name: &str) -> Result<Vec<(usize, Vec<f64>)>> {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name);
     let row = |line: &str| {

@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use storymeter_core::read::Record;
 use storymeter_core::{Resources, Settings, Value};
-use storymeter_metrics::{Batch, MetricSet, catalogue};
+use storymeter_executor::{Batch, MetricSet};
+use storymeter_metrics::catalogue;
 
 use crate::Result;
 
 /// Scores stories with metrics by name, after the first pass that some metrics need.
 ///
 /// # Errors
-/// If a metric is unknown or fails, or a story lacks what a metric needs.
+/// Returns an error if a metric is unknown or fails, or a story lacks what a metric needs.
 pub fn score(
     metrics: &[impl AsRef<str>],
     settings: Settings,

@@ -3,10 +3,10 @@
 //! The errors of the libraries say what happened and never name an option, because a program that
 //! uses the libraries has other options. The options and verbs that help are named here.
 
-use storymeter::core::read::Field;
-use storymeter::core::{DeviceProblem, Error as InputError, MetricError};
+use storymeter::Error;
 use storymeter::shards::ShardError;
-use storymeter::{Error, baselines, meta, union};
+use storymeter_core::read::Field;
+use storymeter_core::{DeviceProblem, Error as InputError, MetricError};
 
 /// The way out of an error, if there is one to name. Options of the input are named only if the
 /// verb has them (`reads_stories`).
@@ -24,13 +24,13 @@ pub fn advice(error: &anyhow::Error, reads_stories: bool) -> Option<String> {
         if let Some(error) = cause.downcast_ref::<InputError>() {
             return input(error);
         }
-        if let Some(error) = cause.downcast_ref::<meta::Error>() {
+        if let Some(error) = cause.downcast_ref::<storymeter_meta::Error>() {
             return evaluation(error);
         }
-        if let Some(error) = cause.downcast_ref::<baselines::Error>() {
+        if let Some(error) = cause.downcast_ref::<storymeter_baselines::Error>() {
             return baseline(error);
         }
-        cause.downcast_ref::<union::Error>().and_then(model)
+        cause.downcast_ref::<storymeter_union::Error>().and_then(model)
     })
 }
 
@@ -121,55 +121,59 @@ fn metric(error: &MetricError) -> Option<String> {
             Some("--device cuda computes on a GPU, and int8 is the precision of the CPU".to_owned())
         }
         MetricError::Device { .. } => Some("--device cpu computes on the processor".to_owned()),
-        MetricError::Failed { source, .. } => source.downcast_ref::<union::Error>().and_then(model),
+        MetricError::Failed { source, .. } => {
+            source.downcast_ref::<storymeter_union::Error>().and_then(model)
+        }
         MetricError::File(error) => input(error),
         _ => None,
     }
 }
 
-fn model(error: &union::Error) -> Option<String> {
+fn model(error: &storymeter_union::Error) -> Option<String> {
     match error {
-        union::Error::MissingModel { .. } => {
+        storymeter_union::Error::MissingModel { .. } => {
             Some("`storymeter model list` names the models; a path names any other".to_owned())
         }
-        union::Error::OtherKind { found, .. } => {
+        storymeter_union::Error::OtherKind { found, .. } => {
             Some(format!("--metric {} reads such a model", found.metric()))
         }
-        union::Error::OnlyInt8 { .. } => Some("leave --precision out".to_owned()),
-        union::Error::OtherRun { .. } => {
+        storymeter_union::Error::OnlyInt8 { .. } => Some("leave --precision out".to_owned()),
+        storymeter_union::Error::OtherRun { .. } => {
             Some("--overwrite starts anew and removes that checkpoint".to_owned())
         }
-        union::Error::Mixture { .. } => Some(
+        storymeter_union::Error::Mixture { .. } => Some(
             "`storymeter train ... --resume` saves the model of an interrupted training again"
                 .to_owned(),
         ),
-        union::Error::File(error) => input(error),
+        storymeter_union::Error::File(error) => input(error),
         _ => None,
     }
 }
 
-fn baseline(error: &baselines::Error) -> Option<String> {
+fn baseline(error: &storymeter_baselines::Error) -> Option<String> {
     match error {
-        baselines::Error::OtherRun { .. } => {
+        storymeter_baselines::Error::OtherRun { .. } => {
             Some("--overwrite starts anew and removes that checkpoint".to_owned())
         }
-        baselines::Error::Setting { .. } => Some(
+        storymeter_baselines::Error::Setting { .. } => Some(
             "--print-config explains all settings, and --config names a file of them".to_owned(),
         ),
-        baselines::Error::File(error) => input(error),
+        storymeter_baselines::Error::File(error) => input(error),
         _ => None,
     }
 }
 
-fn evaluation(error: &meta::Error) -> Option<String> {
+fn evaluation(error: &storymeter_meta::Error) -> Option<String> {
     match error {
-        meta::Error::NoCriterion { .. } => Some(
+        storymeter_meta::Error::NoCriterion { .. } => Some(
             "ratings stand in the field \"human\"; `meta table --stories FILE` joins them by id"
                 .to_owned(),
         ),
-        meta::Error::SeveralCriteria { .. } => Some("name one with --criterion".to_owned()),
-        meta::Error::SeveralMetrics { .. } => Some("name one as FILE#METRIC".to_owned()),
-        meta::Error::OffScale { .. } => Some("change the scale with --scale".to_owned()),
+        storymeter_meta::Error::SeveralCriteria { .. } => {
+            Some("name one with --criterion".to_owned())
+        }
+        storymeter_meta::Error::SeveralMetrics { .. } => Some("name one as FILE#METRIC".to_owned()),
+        storymeter_meta::Error::OffScale { .. } => Some("change the scale with --scale".to_owned()),
         _ => None,
     }
 }

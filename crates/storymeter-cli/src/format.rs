@@ -3,8 +3,8 @@
 use std::io::IsTerminal as _;
 
 use clap::ValueEnum;
-use storymeter::meta::view::text::Emphasis;
-use storymeter::meta::view::{Sheet, text, typeset};
+use storymeter_meta::view::text::Emphasis;
+use storymeter_meta::view::{Sheet, text, typeset};
 
 use crate::output::Reader;
 

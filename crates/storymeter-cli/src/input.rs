@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use storymeter::core::read::{
+use storymeter::input::Inputs;
+use storymeter_core::read::{
     DuplicateIds, FieldNames, Format, OneText, ReadOptions, Skipped, Summary,
 };
-use storymeter::input::Inputs;
 
 use crate::args::Common;
 
@@ -81,14 +81,13 @@ impl ReadArgs {
             reference: self.reference_col.clone(),
         };
         let duplicates = if self.renumber { DuplicateIds::Renumber } else { DuplicateIds::Refuse };
-        ReadOptions {
-            format: self.input_format,
-            fields,
-            wide: self.wide,
-            duplicates,
-            skip_bad: self.skip_bad,
-            ..ReadOptions::default()
-        }
+        ReadOptions::default().with(|it| {
+            it.format = self.input_format;
+            it.fields = fields;
+            it.wide = self.wide;
+            it.duplicates = duplicates;
+            it.skip_bad = self.skip_bad;
+        })
     }
 
     /// A file that is read in this way. A story without any text is a bad record.

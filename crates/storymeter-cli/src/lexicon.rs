@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use storymeter::damage::LexiconFiles;
-use storymeter::text::lexicon::Lexicon;
+use storymeter_text::lexicon::Lexicon;
 
 /// The options for antonyms and keywords.
 #[derive(Debug, Clone, Default, Args)]

@@ -22,9 +22,13 @@ mod signals;
 use std::borrow::Cow;
 use std::ffi::OsString;
 use std::io::{self, Write as _};
+#[cfg(feature = "parquet")]
+use std::{panic, sync::Once};
 
 use clap::Parser;
-use storymeter::core::terminal;
+#[cfg(feature = "parquet")]
+use storymeter_core::read::catches_panics;
+use storymeter_core::terminal;
 
 use output::{Output, ReaderHasLeft};
 
@@ -44,6 +48,8 @@ enum Outcome {
 /// signals that end it. Results go to standard output, and everything else to standard error.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
     signals::watch();
+    #[cfg(feature = "parquet")]
+    hush_caught_panics();
     let args: Vec<OsString> = args.into_iter().collect();
     let cli = match args::Cli::try_parse_from(&args) {
         Ok(cli) => cli,
@@ -57,6 +63,21 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
 /// itself, but a library that is loaded later cannot.
 pub fn stdout_was_closed() {
     closed_stdout::remember();
+}
+
+/// Keeps panics that the reader of Parquet catches, and reports as errors, off standard error.
+/// Programs call it, because libraries leave the hook for panics alone.
+#[cfg(feature = "parquet")]
+pub fn hush_caught_panics() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let before = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            if !catches_panics() {
+                before(info);
+            }
+        }));
+    });
 }
 
 /// What the program ends with. Options of the input are advised only to verbs that have them.

@@ -5,8 +5,8 @@ use std::io::{self, BufRead as _, BufReader, IsTerminal as _, Seek as _, Write};
 use std::path::Path;
 
 use anyhow::{Context as _, bail};
-use storymeter::core::file::uninterrupted;
-use storymeter::core::{AtomicFile, terminal};
+use storymeter_core::file::uninterrupted;
+use storymeter_core::{AtomicFile, terminal};
 use tempfile::SpooledTempFile;
 
 use crate::closed_stdout;

@@ -7,7 +7,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use storymeter::core::{Progress, Stage};
+use storymeter_core::{Progress, Stage};
 
 use crate::args::Common;
 

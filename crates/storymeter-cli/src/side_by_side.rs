@@ -4,10 +4,10 @@
 use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
-use storymeter::core::terminal;
-use storymeter::meta::suite;
-use storymeter::perturb::{Perturbation, Technique, stretches};
 use storymeter::suite::Pair;
+use storymeter_core::terminal;
+use storymeter_meta::suite;
+use storymeter_perturb::{Perturbation, Technique, stretches};
 use unicode_width::UnicodeWidthStr;
 
 /// The width of the page if standard output is not a terminal.

@@ -6,7 +6,7 @@ use std::thread;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXCPU, SIGXFSZ};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::signal_name;
-use storymeter::core::file::remove_temporaries;
+use storymeter_core::file::remove_temporaries;
 
 /// Waits for SIGINT (Ctrl-C), SIGTERM and other signals that end a program, on a thread of its own.
 ///

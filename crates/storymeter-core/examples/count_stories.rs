@@ -10,7 +10,7 @@ use storymeter_core::read::{ReadOptions, open};
 
 fn main() -> Result<(), Error> {
     let inputs: Vec<PathBuf> = std::env::args_os().skip(1).map(PathBuf::from).collect();
-    let options = ReadOptions { skip_bad: true, ..ReadOptions::default() };
+    let options = ReadOptions::default().with(|it| it.skip_bad = true);
     let start = Instant::now();
     let (mut stories, mut characters) = (0u64, 0u64);
     let mut reader = open(&inputs, &options)?;

@@ -81,6 +81,17 @@ impl Range {
     pub const fn between(low: f64, high: f64) -> Self {
         Self { low: Some(low), high: Some(high) }
     }
+
+    /// The possible value that is nearest to a number.
+    ///
+    /// ```
+    /// use storymeter_core::Range;
+    /// assert_eq!((Range::UNIT.clamp(1.2), Range::NOT_NEGATIVE.clamp(7.0)), (1.0, 7.0));
+    /// ```
+    pub fn clamp(&self, value: f64) -> f64 {
+        let value = self.low.map_or(value, |low| value.max(low));
+        self.high.map_or(value, |high| value.min(high))
+    }
 }
 
 impl fmt::Display for Range {

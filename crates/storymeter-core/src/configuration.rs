@@ -114,7 +114,7 @@ impl Fault {
 /// Reads settings from a file.
 ///
 /// # Errors
-/// If the file cannot be read or is too large, and as [`from_text`].
+/// Returns an error if the file cannot be read or is too large, and as [`from_text`].
 pub fn read<S: Documented>(
     path: &Path,
     base: impl FnOnce(&S) -> S,
@@ -129,8 +129,8 @@ pub fn read<S: Documented>(
 /// settings of the text alone.
 ///
 /// # Errors
-/// If the text is not TOML, or has an unknown field or a value that is not possible. The error
-/// names the line and the field.
+/// Returns an error if the text is not TOML, or has an unknown field or a value that is not
+/// possible. The error names the line and the field.
 pub fn from_text<S: Documented>(
     path: &Path,
     text: &str,
@@ -150,8 +150,8 @@ pub fn from_text<S: Documented>(
 /// Reads a table that is not a struct of settings from a TOML file.
 ///
 /// # Errors
-/// If the file cannot be read or is too large, or if it is not TOML of this form. The error names
-/// the line.
+/// Returns an error if the file cannot be read or is too large, or if it is not TOML of this form.
+/// The error names the line.
 pub fn read_table<T: DeserializeOwned>(path: &Path) -> Result<T> {
     let text = read_text(path, LARGEST_FILE)?;
     toml::from_str(&text).map_err(|error| {
@@ -163,7 +163,7 @@ pub fn read_table<T: DeserializeOwned>(path: &Path) -> Result<T> {
 /// The line of a settings file that names a field, if one does.
 ///
 /// # Errors
-/// If the file cannot be read.
+/// Returns an error if the file cannot be read.
 pub fn line_of(path: &Path, field: &str) -> Result<Option<Place>> {
     let text = read_text(path, LARGEST_FILE)?;
     let place = place_of(path, &text, field);

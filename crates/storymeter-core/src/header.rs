@@ -3,9 +3,7 @@
 mod next;
 mod totals;
 
-pub use totals::{
-    FileMark, MetricSums, MetricTotals, ShardMark, SystemTotals, Totals, UnlikeTotals,
-};
+pub use totals::{FileMark, MetricSums, MetricTotals, OtherTexts, ShardMark, SystemTotals, Totals};
 
 use std::fs;
 use std::io::Write as _;

@@ -52,7 +52,7 @@ pub use column::{Column, Counts, Direction, Range, Role};
 pub use error::{Error, Missing, Place, Result};
 pub use file::AtomicFile;
 pub use header::{
-    FileMark, Header, MetricSums, MetricTotals, ShardMark, SystemTotals, Totals, UnlikeTotals,
+    FileMark, Header, MetricSums, MetricTotals, OtherTexts, ShardMark, SystemTotals, Totals,
 };
 pub use key::Key;
 pub use metric::{
@@ -64,5 +64,5 @@ pub use nearest::nearest;
 pub use prepared::{Prepared, TextCache, View};
 pub use progress::{Progress, Stage};
 pub use signature::{NotASignature, Signature};
-pub use story::{Ratings, Story};
-pub use table::{Origin, Row, RowIndex, ScoreTable};
+pub use story::{Ratings, Story, item_key};
+pub use table::{ColumnView, Origin, Row, RowIndex, ScoreTable};

@@ -72,25 +72,6 @@ impl<'a> TextCache<'a> {
         }
     }
 
-    /// A value that is kept with the text under a name, such as its embedding by a certain model.
-    /// The first call makes it.
-    ///
-    /// A view depends on the text alone. This is for values that also depend on a resource, which
-    /// the name must identify.
-    ///
-    /// # Errors
-    /// If `make` fails. The next call tries again.
-    pub fn kept<T: Send + Sync + 'static, E>(
-        &self,
-        name: &str,
-        make: impl FnOnce() -> Result<T, E>,
-    ) -> Result<Arc<T>, E> {
-        if let Some(known) = self.recall::<T>(name) {
-            return Ok(known);
-        }
-        Ok(self.keep(name, Arc::new(make()?)))
-    }
-
     /// The value of this type that is kept under a name, if there is one.
     pub fn recall<T: Send + Sync + 'static>(&self, name: &str) -> Option<Arc<T>> {
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
@@ -164,51 +145,5 @@ impl<'a> Prepared<'a> {
             prompt: story.prompt.as_deref().map(&mut share),
             references: story.references.iter().map(|reference| share(reference)).collect(),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    struct Words(Vec<String>);
-
-    impl View for Words {
-        fn build(text: &TextCache<'_>) -> Self {
-            Self(text.text().split(' ').map(str::to_owned).collect())
-        }
-    }
-
-    struct WordCount(usize);
-
-    impl View for WordCount {
-        fn build(text: &TextCache<'_>) -> Self {
-            Self(text.view::<Words>().0.len())
-        }
-    }
-
-    #[test]
-    fn a_view_is_built_once_and_shared() {
-        let cache = TextCache::new("the lamp went out");
-        let first = cache.view::<Words>();
-        assert!(Arc::ptr_eq(&first, &cache.view::<Words>()));
-        assert_eq!(cache.built().len(), 1);
-    }
-
-    #[test]
-    fn what_is_kept_is_made_once_per_name() {
-        let cache = TextCache::new("the lamp went out");
-        let first = cache.kept::<_, ()>("layer 6", || Ok(vec![1.0f32])).unwrap();
-        let again = cache.kept::<Vec<f32>, _>("layer 6", || Err("made twice")).unwrap();
-        assert!(Arc::ptr_eq(&first, &again));
-        assert_eq!(cache.kept::<Vec<f32>, _>("layer 7", || Err("not known")), Err("not known"));
-    }
-
-    #[test]
-    fn a_view_may_be_made_from_another_view() {
-        let cache = TextCache::new("the lamp went out");
-        assert_eq!(cache.view::<WordCount>().0, 4);
-        assert_eq!(cache.view::<Words>().0[1], "lamp");
-        assert_eq!(cache.built().len(), 2);
     }
 }

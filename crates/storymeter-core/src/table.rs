@@ -1,6 +1,7 @@
 //! The table of scores and ratings that `score` makes and that every later step reads.
 
 use std::collections::HashMap;
+use std::ops::Deref;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -18,6 +19,8 @@ pub struct Row {
     pub item: String,
     /// The ratings of each rater, by criterion; empty if nobody rated the story.
     pub ratings: Ratings,
+    /// Why the story got its scores, as JSON in one line, if that was asked for when it was scored.
+    pub explanation: Option<String>,
     /// The 1-based line of the file that the row was read from.
     pub line: Option<u64>,
     /// The file that the row was read from.
@@ -47,9 +50,10 @@ pub struct Origin {
 /// let values = vec![Ok(20.5), Err(Absence::because("the story has no word"))];
 /// table.push(Column::metric("bleu:hanna", Direction::Higher), values);
 ///
-/// let bleu = table.find("bleu:hanna")?;
-/// assert_eq!(table.values(bleu)[0], Ok(20.5));
-/// assert_eq!(table.columns()[bleu].counts.absent, 1);
+/// let bleu = table.column("bleu:hanna")?;
+/// assert_eq!(bleu.values()[0], Ok(20.5));
+/// assert_eq!(bleu.numbers(), [Some(20.5), None]);
+/// assert_eq!((bleu.direction, bleu.counts.absent), (Direction::Higher, 1));
 /// # Ok::<(), storymeter_core::Error>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -154,7 +158,29 @@ impl ScoreTable {
         &self.columns
     }
 
-    /// The values of a column, by row.
+    /// The column of a metric or criterion, with its values.
+    ///
+    /// Besides a whole key, the member of a family is enough if only one column has it:
+    /// `rouge-1-r` finds `rouge:hanna/rouge-1-r`. That is also how files of the first version
+    /// named their columns.
+    ///
+    /// # Errors
+    /// Returns an error if no column has the name ([`Error::UnknownName`]) or several columns have
+    /// it ([`Error::AmbiguousName`]).
+    pub fn column(&self, name: &str) -> Result<ColumnView<'_>> {
+        Ok(self.view(self.find(name)?))
+    }
+
+    /// All columns with their values, in order.
+    pub fn views(&self) -> impl Iterator<Item = ColumnView<'_>> {
+        (0..self.columns.len()).map(|at| self.view(at))
+    }
+
+    fn view(&self, at: usize) -> ColumnView<'_> {
+        ColumnView { rows: &self.rows, column: &self.columns[at], values: &self.values[at] }
+    }
+
+    /// The values of the column at a position, by row. [`ScoreTable::column`] has them by name.
     pub fn values(&self, column: usize) -> &[Value] {
         &self.values[column]
     }
@@ -169,29 +195,26 @@ impl ScoreTable {
         (0..self.columns.len()).filter(|&at| self.columns[at].role == role).collect()
     }
 
-    /// The column of a metric or criterion, by position.
-    ///
-    /// Besides a whole key, the member of a family is enough if only one column has it:
-    /// `rouge-1-r` finds `rouge:hanna/rouge-1-r`. That is also how files of the first version
-    /// named their columns.
+    /// The position of the column that [`ScoreTable::column`] finds.
     ///
     /// # Errors
-    /// If no column fits ([`Error::UnknownName`]) or several do ([`Error::AmbiguousName`]).
+    /// As [`ScoreTable::column`].
     pub fn find(&self, name: &str) -> Result<usize> {
         find_key(self.columns.iter().map(|column| &column.key), name)
     }
 
-    /// The position of the only metric, or of the only column if no column is a metric.
+    /// The only metric, or the only column if no column is a metric.
     ///
     /// # Errors
-    /// If there are several, so that one must be named ([`Error::AmbiguousName`]), or none.
-    pub fn only_metric(&self) -> Result<usize> {
+    /// Returns an error if there are several, so that one must be named
+    /// ([`Error::AmbiguousName`]), or none.
+    pub fn only_metric(&self) -> Result<ColumnView<'_>> {
         let metrics = self.of_role(Role::Metric);
         let candidates =
             if metrics.is_empty() { (0..self.columns.len()).collect() } else { metrics };
         let name = |at: usize| self.columns[at].key.to_string();
         match candidates.as_slice() {
-            [only] => Ok(*only),
+            [only] => Ok(self.view(*only)),
             [] => Err(Error::unknown("column", "", std::iter::empty())),
             several => Err(Error::AmbiguousName {
                 what: "column",
@@ -237,7 +260,7 @@ impl ScoreTable {
     /// The rows by system and id.
     ///
     /// # Errors
-    /// If one system has an id twice.
+    /// Returns an error if one system has an id twice.
     pub fn index(&self) -> Result<RowIndex<'_>> {
         RowIndex::new(self)
     }
@@ -245,9 +268,9 @@ impl ScoreTable {
     /// By row of another table: the row of this table that is the same story, by system and id.
     ///
     /// # Errors
-    /// If one of the tables has an id twice in a system, or it is not clear which rows belong
-    /// together because one of the tables does not name the system: two rows of the other table fit
-    /// one row of this one, or the other way round.
+    /// Returns an error if one of the tables has an id twice in a system, or it is not clear which
+    /// rows belong together because one of the tables does not name the system: two rows of the
+    /// other table fit one row of this one, or the other way round.
     pub fn matches(&self, other: &Self) -> Result<Vec<Option<usize>>> {
         other.index()?;
         let index = self.index()?;
@@ -288,6 +311,42 @@ impl ScoreTable {
             matches.push(found);
         }
         Ok(matches)
+    }
+}
+
+/// A column of a [`ScoreTable`] with its values; made by [`ScoreTable::column`].
+///
+/// The fields of its [`Column`] are there as well: `view.key`, `view.direction`,
+/// `view.signature`, `view.counts`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ColumnView<'a> {
+    rows: &'a [Row],
+    column: &'a Column,
+    values: &'a [Value],
+}
+
+impl<'a> ColumnView<'a> {
+    /// The stories, in order.
+    pub fn rows(&self) -> &'a [Row] {
+        self.rows
+    }
+
+    /// The values, by row.
+    pub fn values(&self) -> &'a [Value] {
+        self.values
+    }
+
+    /// The numbers, by row; `None` for a missing value.
+    pub fn numbers(&self) -> Vec<Option<f64>> {
+        self.values.iter().map(|value| value.as_ref().ok().copied()).collect()
+    }
+}
+
+impl Deref for ColumnView<'_> {
+    type Target = Column;
+
+    fn deref(&self) -> &Column {
+        self.column
     }
 }
 
@@ -415,99 +474,5 @@ impl Error {
             nearest: nearest(name, known.iter().copied()).map(str::to_owned),
             known: known.into_iter().map(str::to_owned).collect(),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::Direction;
-
-    fn table(keys: &[&str]) -> ScoreTable {
-        let mut table = ScoreTable::new(vec![Row { id: "a".into(), ..Row::default() }]);
-        for key in keys {
-            table.push(Column::metric(*key, Direction::Higher), vec![Ok(1.0)]);
-        }
-        table
-    }
-
-    #[test]
-    fn an_old_key_finds_its_column_unless_two_presets_have_it() {
-        assert_eq!(table(&["bleu", "rouge:hanna/rouge-1-r"]).find("rouge-1-r").unwrap(), 1);
-        let two = table(&["rouge:hanna/rouge-1-r", "rouge:google/rouge-1-r"]);
-        assert_eq!(
-            two.find("rouge-1-r").unwrap_err().to_string(),
-            "\"rouge-1-r\" fits several columns: rouge:hanna/rouge-1-r, rouge:google/rouge-1-r"
-        );
-        assert_eq!(two.find("rouge:google/rouge-1-r").unwrap(), 1);
-    }
-
-    #[test]
-    fn an_unknown_column_gets_the_nearest_known_one() {
-        let message = table(&["bleu", "chrf"]).find("blue").unwrap_err().to_string();
-        assert_eq!(
-            message,
-            "there is no column \"blue\"; did you mean \"bleu\"? There are: bleu, chrf"
-        );
-    }
-
-    #[test]
-    fn human_columns_are_means_and_an_unrated_story_is_absent() {
-        let mut ratings = Ratings::new();
-        ratings.push("plot/pace", Some(2.0));
-        ratings.push("plot/pace", None);
-        ratings.push("plot/pace", Some(5.0));
-        let rated = Row { id: "a".into(), ratings, ..Row::default() };
-        let table = ScoreTable::new(vec![rated, Row { id: "b".into(), ..Row::default() }]);
-        assert_eq!(table.values(0), [Ok(3.5), Err(Absence::NotRated)]);
-        assert_eq!((table.columns()[0].counts.present, table.columns()[0].counts.absent), (1, 1));
-    }
-
-    #[test]
-    fn an_id_may_be_there_once_per_system() {
-        let row = |system: &str, line| Row {
-            id: "7".into(),
-            system: Some(system.into()),
-            line: Some(line),
-            ..Row::default()
-        };
-        let table = |rows| ScoreTable::new(rows).read_from(Path::new("scores.csv"));
-        let two = table(vec![row("rain", 2), row("tale", 3)]);
-        assert_eq!(two.index().unwrap().find(Some("rain"), "7"), Some(0));
-        assert_eq!(two.index().unwrap().find(Some("snow"), "7"), None);
-        let twice = table(vec![row("rain", 2), row("tale", 3), row("rain", 4)]);
-        assert_eq!(
-            twice.index().unwrap_err().to_string(),
-            "scores.csv:4: field \"id\": duplicate id \"7\" of system \"rain\": it was first used \
-             on line 2"
-        );
-    }
-
-    #[test]
-    fn stories_of_two_systems_never_match_one_story() {
-        let row = |system: Option<&str>, line| Row {
-            id: "7".into(),
-            system: system.map(str::to_owned),
-            line: Some(line),
-            ..Row::default()
-        };
-        let nameless = ScoreTable::new(vec![row(None, 1)]).read_from(Path::new("human.jsonl"));
-        let one = ScoreTable::new(vec![row(Some("rain"), 2)]).read_from(Path::new("a.csv"));
-        assert_eq!(nameless.matches(&one).unwrap(), [Some(0)]);
-        let rows = vec![row(Some("rain"), 2), row(Some("tale"), 3)];
-        let two = ScoreTable::new(rows).read_from(Path::new("a.csv"));
-        assert_eq!(two.matches(&one).unwrap(), [Some(0)]);
-        let message = nameless.matches(&two).unwrap_err().to_string();
-        assert!(message.starts_with("a.csv:3: field \"id\": the stories \"7\" of"), "{message}");
-    }
-
-    #[test]
-    fn a_duplicate_id_is_named_with_both_lines() {
-        let row = |line| Row { id: "7".into(), line: Some(line), ..Row::default() };
-        let table = ScoreTable::new(vec![row(3), row(9)]).read_from(Path::new("scores.jsonl"));
-        assert_eq!(
-            table.index().unwrap_err().to_string(),
-            "scores.jsonl:9: field \"id\": duplicate id \"7\": it was first used on line 3"
-        );
     }
 }

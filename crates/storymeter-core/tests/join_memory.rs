@@ -1,4 +1,6 @@
 //! Joining score files takes memory for their values, and not for a path per value.
+//!
+//! This is a program of its own, because it counts what its allocator is asked for.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::fmt::Write as _;

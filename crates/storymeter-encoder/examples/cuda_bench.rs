@@ -12,7 +12,7 @@
 //! same in PyTorch.
 #![allow(clippy::print_stdout)]
 
-#[path = "../tests/shape/mod.rs"]
+#[path = "../tests/support/shape.rs"]
 mod shape;
 
 use half::{bf16, f16};

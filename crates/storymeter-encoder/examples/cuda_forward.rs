@@ -9,7 +9,7 @@
 //! `benches/peers/cuda_forward.py` makes both files and times PyTorch beside this program.
 #![allow(clippy::print_stdout)]
 
-#[path = "../tests/shape/mod.rs"]
+#[path = "../tests/support/shape.rs"]
 mod shape;
 
 use shape::config;
@@ -17,7 +17,8 @@ use std::error::Error;
 use std::path::Path;
 use std::time::Instant;
 use storymeter_encoder::{
-    Batch, Config, Device, Family, Model, Outputs, Parameters, Pooling, Precision, Run, Stream,
+    Batch, Config, Device, Family, ForwardPass, Model, Outputs, Parameters, Pooling, Precision,
+    Stream,
 };
 
 /// The layer that BERTScore takes from BERT-base.
@@ -55,7 +56,7 @@ fn base() -> Config {
 }
 
 /// All states of a run, text by text.
-fn states(run: &Run, texts: usize) -> Vec<f32> {
+fn states(run: &ForwardPass, texts: usize) -> Vec<f32> {
     (0..texts).flat_map(|i| run.layer(LAYER).sequence(i)).copied().collect()
 }
 

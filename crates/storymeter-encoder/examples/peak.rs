@@ -7,11 +7,19 @@
 //! else the machine does then matters little. No weights are needed.
 #![allow(clippy::print_stdout)]
 
+// The kernels are no part of the library's interface, and are compiled here from the same files.
+#[path = "../src/kernel/mod.rs"]
+#[allow(dead_code, unused_imports)]
+mod kernel;
+#[path = "support/measure.rs"]
+mod measure;
+
 use std::error::Error;
 use std::sync::Barrier;
 use std::time::{Duration, Instant};
-use storymeter_encoder::measure::{Peak, ProductF32, ProductI8, Shape, Work};
-use storymeter_encoder::{Activation, Isa};
+
+use kernel::{Activation, Isa};
+use measure::{Peak, ProductF32, ProductI8, Shape, Work};
 
 /// Inputs and outputs of the linear maps of MiniLM (hidden width 384) and BERT-base (768), and
 /// whether GELU follows.

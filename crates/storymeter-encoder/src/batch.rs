@@ -237,6 +237,26 @@ fn check_ids(ids: &[u32], config: &Config) -> Result<(), String> {
     }
 }
 
+/// Cuts a list into parts that go through a model together: as many items as have `limit` tokens
+/// together, and at least one.
+pub fn portions<T>(
+    items: &[T],
+    limit: usize,
+    tokens: impl Fn(&T) -> usize,
+) -> impl Iterator<Item = &[T]> {
+    let mut remaining = items;
+    std::iter::from_fn(move || {
+        let mut sum = 0;
+        let fits = remaining.iter().take_while(|item| {
+            sum += tokens(item);
+            sum <= limit
+        });
+        let (now, later) = remaining.split_at(fits.count().max(1).min(remaining.len()));
+        remaining = later;
+        (!now.is_empty()).then_some(now)
+    })
+}
+
 impl<'a> FromIterator<&'a [u32]> for Batch {
     fn from_iter<I: IntoIterator<Item = &'a [u32]>>(sequences: I) -> Batch {
         let mut batch = Batch::new();

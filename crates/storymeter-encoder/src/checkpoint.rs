@@ -12,8 +12,8 @@ use std::path::Path;
 /// Reads the tensors of the encoder from a model folder (`model.safetensors`, in f32, f16 or bf16).
 ///
 /// # Errors
-/// If the file is missing or not a complete safetensors file, or if a tensor is missing, has the
-/// wrong shape or type, or holds NaN or infinity.
+/// Returns an error if the file is missing or not a complete safetensors file, or if a tensor is
+/// missing, has the wrong shape or type, or holds NaN or infinity.
 pub fn load_parameters(folder: &Path, config: &Config) -> Result<Parameters> {
     let path = folder.join("model.safetensors");
     Parameters::from_bytes(&path, &read_tensor_file(&path)?, config)
@@ -31,8 +31,8 @@ impl Parameters {
     /// Takes the tensors of an encoder out of others.
     ///
     /// # Errors
-    /// If the architecture cannot be trained, or if a tensor is missing, has the wrong shape or
-    /// cannot be read.
+    /// Returns an error if the architecture cannot be trained, or if a tensor is missing, has the
+    /// wrong shape or cannot be read.
     pub(crate) fn of(config: &Config, tensors: &dyn Tensors) -> Result<Parameters> {
         config.check_encoder()?;
         let (layout, architecture) = (Layout::of(config), config.family.architecture());
@@ -46,7 +46,7 @@ impl Parameters {
     /// read too. Errors name `path`.
     ///
     /// # Errors
-    /// If the numbers of a tensor are not as many as its shape says.
+    /// Returns an error if the numbers of a tensor are not as many as its shape says.
     pub fn to_bytes(&self, path: &Path) -> Result<Vec<u8>> {
         let bytes: Vec<Vec<u8>> = self
             .tensors

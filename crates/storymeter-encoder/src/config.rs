@@ -76,8 +76,8 @@ impl Config {
     /// Reads `config.json` of a model folder.
     ///
     /// # Errors
-    /// If the file is missing or is not JSON, or if a field is missing, is not supported or
-    /// contradicts another one.
+    /// Returns an error if the file is missing or is not JSON, or if a field is missing, is not
+    /// supported or contradicts another one.
     pub fn load(folder: &Path) -> Result<Config> {
         let path = folder.join("config.json");
         Config::from_bytes(&path, &read_model_file(&path, LARGEST_CONFIG)?)
@@ -86,8 +86,8 @@ impl Config {
     /// Reads a configuration from the content of a `config.json`. Errors name `path`.
     ///
     /// # Errors
-    /// If the content is not JSON, or if a field is missing, is not supported or contradicts
-    /// another one.
+    /// Returns an error if the content is not JSON, or if a field is missing, is not supported or
+    /// contradicts another one.
     pub fn from_bytes(path: &Path, bytes: &[u8]) -> Result<Config> {
         let source: Map<String, Value> = serde_json::from_slice(bytes)
             .map_err(|source| Error::Json { path: path.into(), source })?;
@@ -97,7 +97,8 @@ impl Config {
     /// The content of a `config.json` for this configuration. Errors name `path`.
     ///
     /// # Errors
-    /// If the fields cannot be written as JSON, which does not happen to fields that were read.
+    /// Returns an error if the fields cannot be written as JSON, which does not happen to fields
+    /// that were read.
     pub fn to_bytes(&self, path: &Path) -> Result<Vec<u8>> {
         serde_json::to_vec_pretty(&self.source)
             .map_err(|source| Error::Json { path: path.into(), source })
@@ -106,7 +107,7 @@ impl Config {
     /// Reads a configuration from the fields of a `config.json`. Errors name `path`.
     ///
     /// # Errors
-    /// If a field is missing, is not supported or contradicts another one.
+    /// Returns an error if a field is missing, is not supported or contradicts another one.
     pub fn from_fields(source: Map<String, Value>, path: PathBuf) -> Result<Config> {
         let fields = Fields { source: &source, path };
         let family = match fields.text("model_type")? {

@@ -17,7 +17,8 @@ pub(crate) const LARGEST_HEADER: u64 = 100_000_000;
 /// Only an ordinary file is read, because a device or a pipe may have no end.
 ///
 /// # Errors
-/// If the file is missing, cannot be read, is no ordinary file, or has more than `most` bytes.
+/// Returns an error if the file is missing, cannot be read, is no ordinary file, or has more than
+/// `most` bytes.
 pub fn read_model_file(path: &Path, most: u64) -> Result<Vec<u8>> {
     let failed = |source| Error::reading(path, source);
     // This is asked before the file is opened, because opening a pipe waits for its writer.

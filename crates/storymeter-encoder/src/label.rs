@@ -66,7 +66,8 @@ impl LabelParts {
     /// Reads the head of a model, or what there is of it.
     ///
     /// # Errors
-    /// If a file is missing or broken, or if a part does not have the shape that it should have.
+    /// Returns an error if a file is missing or broken, or if a part does not have the shape that
+    /// it should have.
     pub fn open(path: &Path) -> Result<LabelParts> {
         let opened = source::open(path)?;
         let config = Config::from_fields(opened.config, opened.config_path)?;
@@ -116,7 +117,7 @@ impl LabelWeights {
     /// Reads the weights of a model.
     ///
     /// # Errors
-    /// If a file is missing or broken, and if the model is not an encoder.
+    /// Returns an error if a file is missing or broken, and if the model is not an encoder.
     pub fn open(path: &Path) -> Result<LabelWeights> {
         let opened = source::open(path)?;
         let config = Config::from_fields(opened.config, opened.config_path)?;
@@ -128,7 +129,7 @@ impl LabelWeights {
     /// The configuration and the tensors of a model with this head, as `transformers` names them.
     ///
     /// # Errors
-    /// If models of this family have no such head, or if a part is missing.
+    /// Returns an error if models of this family have no such head, or if a part is missing.
     pub fn to_file(self) -> Result<(Config, Parameters)> {
         let LabelWeights { mut config, encoder, parts } = self;
         let none = || Error::NoOutput("has no head for labels".into());

@@ -73,24 +73,24 @@ mod tokenizer;
 #[cfg(feature = "train")]
 pub mod train;
 
-pub use batch::Batch;
+pub use batch::{Batch, portions};
 pub use checkpoint::load_parameters;
 pub use config::{Config, Decoder};
 pub use error::{DeviceError, Error, Result};
 pub use family::Family;
 pub use file::{LARGEST_CONFIG, read_model_file, read_tensor_file};
 pub use grid::{Grid, Rounded};
-#[doc(hidden)]
-pub use kernel::measure;
 pub use kernel::{Activation, Isa};
 pub use label::{LabelParts, LabelWeights, LinearWeights};
-pub use model::{Device, Find, Head, Model, Outputs, Pooling, Precision, Run, States};
+pub use model::{Device, Find, ForwardPass, Head, Model, Outputs, Pooling, Precision, States};
 pub use parameters::{Parameters, Tensor};
 pub use product::PackedRows;
 pub use random::Stream;
 pub use rope::{Rope, RopeScaling};
 pub use source::Tensors;
-pub use tokenizer::{LARGEST_TOKENIZER_FILE, TOKENIZER_FILES, TextPair, Token, Tokenizer};
+pub use tokenizer::{
+    LARGEST_TOKENIZER_FILE, TOKENIZER_FILES, TextPair, Token, Tokenizer, tokenizer_files,
+};
 
 /// Compiles the example of the README.
 #[cfg(doctest)]

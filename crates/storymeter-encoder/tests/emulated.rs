@@ -1,10 +1,12 @@
 //! Whatever call of the driver fails, nothing of what was taken from the GPU before is left behind.
 //!
 //! No GPU is needed: `emulated/driver.rs` stands for the driver and its libraries. The test
-//! compiles it, then runs itself in processes of their own that load it in their place.
+//! compiles it, then runs itself in processes of their own that load it in their place; it is a
+//! program of its own for that.
 #![cfg(target_os = "linux")]
 #![allow(clippy::print_stdout)]
 
+#[path = "support/shape.rs"]
 mod shape;
 
 use std::collections::BTreeMap;

@@ -1,4 +1,6 @@
 //! In the steady state, a run allocates its results and nothing else.
+//!
+//! This is a program of its own, because it counts what its allocator is asked for.
 
 use rayon::prelude::*;
 use std::alloc::{GlobalAlloc, Layout, System};

@@ -44,18 +44,6 @@ pub enum Error {
         /// The largest number that is accepted.
         most: usize,
     },
-    /// A pipe or standard input that is named twice, although it can be read only once.
-    #[error(
-        "{}: this is also {}, and what comes through a pipe can be read only once",
-        .second.display(),
-        .first.display()
-    )]
-    PipeTwice {
-        /// Where it is named first.
-        first: PathBuf,
-        /// Where it is named again.
-        second: PathBuf,
-    },
     /// The table has no human criterion.
     #[error(
         "{}there is no human criterion to compare metrics with: no story has ratings",

@@ -1,24 +1,24 @@
 //! A study as a folder of files.
 //!
 //! `study.json` holds the typed [`Study`] and is all that a program needs. Beside it, for readers
-//! and spreadsheets, stand one CSV file per sheet, `index.csv` (file, title and signature of each
-//! sheet) and `result.json` (all sheets with the warnings).
+//! and spreadsheets, stand the sheets that people open first, or all of them ([`SheetSet`]), as CSV
+//! files, and `index.csv` with the file, the title and the signature of each.
 
 use std::path::{Path, PathBuf};
 
+use storymeter_core::file::StagedFolder;
 use storymeter_core::spreadsheet::{TextCells, unmarked};
 use storymeter_core::{Error as CoreError, Place, file};
 
 use crate::Study;
-use crate::draft::Draft;
 use crate::error::Result;
 use crate::suite;
 use crate::view::{self, Form, Sheet, Subject, text};
 
 /// The typed study.
-const STUDY: &str = "study.json";
-/// All sheets, as they are shown.
-const SHEETS: &str = "result.json";
+pub(crate) const STUDY: &str = "study.json";
+/// All sheets as JSON, which earlier versions wrote beside the study.
+const OLD_SHEETS: &str = "result.json";
 /// The list of sheets. The stems of sheets are never `index`.
 const INDEX: &str = "index.csv";
 /// The columns of the list, by which a list of ours is told from other files of the same name.
@@ -28,6 +28,17 @@ const INDEX_COLUMNS: [&str; 3] = ["file", "title", "signature"];
 const MOST_BYTES: u64 = 1 << 30;
 /// The largest list of sheets that is read.
 const MOST_LIST_BYTES: u64 = 64 << 20;
+
+/// Which sheets of a study are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum SheetSet {
+    /// The few that people open first: the ranking of metrics, their correlations, and the like.
+    #[default]
+    Main,
+    /// All tables, and the numbers behind all figures.
+    All,
+}
 
 /// Reads the study of a folder.
 ///
@@ -45,7 +56,11 @@ pub fn read(folder: &Path) -> Result<Study> {
         let problem = format!("not the study of a meta-evaluation: in {problem}");
         CoreError::invalid(Place::file(&path), problem)
     })?;
-    Ok(study)
+    // Earlier versions did not rank metrics.
+    Ok(match study.metric_rankings().is_empty() {
+        true => study.with_metric_rankings(),
+        false => study,
+    })
 }
 
 /// Whether a folder holds a study.
@@ -55,7 +70,7 @@ pub fn holds_study(folder: &Path) -> bool {
 
 /// The files of the study that a folder holds: those that a later study would replace or remove.
 pub fn files(folder: &Path) -> Vec<PathBuf> {
-    let own = [STUDY, SHEETS, INDEX].map(String::from).into_iter().chain(listed(folder));
+    let own = [STUDY, INDEX].map(String::from).into_iter().chain(older(folder));
     own.map(|name| folder.join(name)).filter(|path| path.is_file()).collect()
 }
 
@@ -72,19 +87,24 @@ pub fn files(folder: &Path) -> Vec<PathBuf> {
 /// # Errors
 /// Where a file to be written or removed is an input or read-only, or the folder holds the result
 /// of a [`suite`], in which cases nothing changes; or where the file system refuses a step.
-pub fn write(study: &Study, folder: &Path, inputs: &[&Path]) -> Result<Vec<PathBuf>> {
-    prepare(study, folder, inputs, TextCells::Marked)?.commit()
+pub fn write(
+    study: &Study,
+    folder: &Path,
+    sheets: SheetSet,
+    inputs: &[&Path],
+) -> Result<Vec<PathBuf>> {
+    prepare(study, folder, sheets, inputs, TextCells::Marked)?.commit()
 }
 
 /// A study, or the result of a suite, that is written and has not got its name yet.
 pub struct Pending {
-    draft: Draft,
+    draft: StagedFolder,
     older: Vec<String>,
 }
 
 impl Pending {
     /// Files that are written, and the names of the files that they replace.
-    pub(crate) fn new(draft: Draft, older: Vec<String>) -> Self {
+    pub(crate) fn new(draft: StagedFolder, older: Vec<String>) -> Self {
         Self { draft, older }
     }
 
@@ -93,7 +113,7 @@ impl Pending {
     /// # Errors
     /// Those of [`write()`].
     pub fn commit(self) -> Result<Vec<PathBuf>> {
-        self.draft.commit(&self.older)
+        Ok(self.draft.commit(&self.older)?)
     }
 }
 
@@ -105,18 +125,19 @@ impl Pending {
 pub fn prepare(
     study: &Study,
     folder: &Path,
+    sheets: SheetSet,
     inputs: &[&Path],
     names: TextCells,
 ) -> Result<Pending> {
     if suite::holds_result(folder) {
         let problem = "this is the result of a test suite, which a study would replace; write to \
                        another folder";
-        return Err(CoreError::invalid(Place::file(folder.join(SHEETS)), problem).into());
+        return Err(CoreError::invalid(Place::file(folder.join(OLD_SHEETS)), problem).into());
     }
     let mut older = vec![STUDY.to_owned()];
-    older.extend(listed(folder));
-    let mut draft = Draft::new(folder)?;
-    for (name, content) in contents(study, names)? {
+    older.extend(self::older(folder));
+    let mut draft = StagedFolder::new(folder)?;
+    for (name, content) in contents(study, sheets, names)? {
         draft.write(&name, content.as_bytes())?;
     }
     draft.check_inputs(inputs, &older)?;
@@ -124,10 +145,11 @@ pub fn prepare(
     Ok(Pending::new(draft, older))
 }
 
-/// The files of an older study that its own list names. A list that is not ours names nothing.
-fn listed(folder: &Path) -> Vec<String> {
+/// The files of an older study beside the study itself: those that its own list names, and the
+/// sheets as JSON. A list that is not ours names nothing.
+fn older(folder: &Path) -> Vec<String> {
     let ours = |name: &str| folder.join(name).is_file();
-    if !ours(STUDY) && !ours(SHEETS) {
+    if !ours(STUDY) && !ours(OLD_SHEETS) {
         return Vec::new();
     }
     let Ok(list) = file::read(&folder.join(INDEX), MOST_LIST_BYTES) else { return Vec::new() };
@@ -141,31 +163,25 @@ fn listed(folder: &Path) -> Vec<String> {
         plain && name.ends_with(".csv") && ours(name)
     };
     let names = list.records().filter_map(|record| Some(unmarked(record.ok()?.get(0)?).to_owned()));
-    names.filter(|name| is_sheet(name)).collect()
+    let old = [OLD_SHEETS.to_owned()].into_iter().filter(|name| ours(name));
+    old.chain(names.filter(|name| is_sheet(name))).collect()
 }
 
 /// The names and contents of all files. The study comes last.
-fn contents(study: &Study, names: TextCells) -> Result<Vec<(String, String)>> {
-    let sheets = view::sheets(study);
-    let json = |name: &str, written: serde_json::Result<String>| {
-        let text = written.map_err(|e| CoreError::invalid(Place::file(name), e.to_string()))?;
-        Ok::<_, CoreError>((name.to_owned(), text + "\n"))
-    };
-    let shown = serde_json::json!({
-        "kind": study.kind,
-        "signature": study.signature,
-        "warnings": study.warnings,
-        "sheets": sheets,
-    });
-    let mut files = vec![json(SHEETS, serde_json::to_string(&shown))?];
+fn contents(study: &Study, set: SheetSet, names: TextCells) -> Result<Vec<(String, String)>> {
+    let main = view::main_sheets(study.kind);
+    let is_wanted = |sheet: &Sheet| set == SheetSet::All || main.contains(&sheet.id.as_str());
+    let mut files = Vec::new();
     let mut index = Sheet::new("index", Subject::Other, "", Form::Table).columns(INDEX_COLUMNS, 0);
-    for sheet in &sheets {
+    for sheet in view::sheets(study).iter().filter(|sheet| is_wanted(sheet)) {
         let name = format!("{}.csv", sheet.id);
         let line = [&name, &sheet.title, &sheet.signature];
         index.push(line.into_iter().map(Into::into).collect());
         files.push((name, text::csv(sheet, names)));
     }
     files.push((INDEX.to_owned(), text::csv(&index, names)));
-    files.push(json(STUDY, serde_json::to_string(study))?);
+    let json = serde_json::to_string(study)
+        .map_err(|e| CoreError::invalid(Place::file(STUDY), e.to_string()))?;
+    files.push((STUDY.to_owned(), json + "\n"));
     Ok(files)
 }

@@ -53,8 +53,8 @@ impl Grid {
         let size = systems.len() * items.len();
         let spread = |column: usize| {
             let mut values = vec![f64::NAN; size];
-            for (value, &cell) in table.values(column).iter().zip(&cells) {
-                values[cell] = value.as_ref().copied().unwrap_or(f64::NAN);
+            for (value, &cell) in numbers(table, column).into_iter().zip(&cells) {
+                values[cell] = value;
             }
             values
         };
@@ -201,6 +201,11 @@ pub(crate) fn check_numbers(table: &ScoreTable) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// The values of a column; NaN where one is absent.
+pub(crate) fn numbers(table: &ScoreTable, column: usize) -> Vec<f64> {
+    table.values(column).iter().map(|value| value.clone().unwrap_or(f64::NAN)).collect()
 }
 
 /// The error of a number that is too large.

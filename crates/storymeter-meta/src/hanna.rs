@@ -2,12 +2,11 @@
 //! Figures 1 to 38.
 //!
 //! The published analysis has defects, which `docs/reproduction.md` lists. [`Edition::Published`]
-//! repeats them and gives the published numbers. [`Edition::Corrected`] does not, and one finding
-//! says where the two differ.
+//! repeats them and gives the published numbers. [`Edition::Corrected`] does not.
 
 use std::path::{Path, PathBuf};
 
-use storymeter_core::read::{hanna_metric_name, hanna_scores};
+use storymeter_core::read::hanna_scores;
 use storymeter_core::{Place, Progress, Role, ScoreTable, Signature};
 use storymeter_stats::Coefficient;
 
@@ -17,9 +16,7 @@ use crate::grid::Grid;
 use crate::level::Level;
 use crate::ratings::RatingTable;
 use crate::scale::Scale;
-use crate::study::{
-    Difference, DifferenceKind, Edition, Finding, Kind, RankMethod, Study, Warning, WarningKind,
-};
+use crate::study::{Edition, Finding, Kind, RankMethod, Study, Warning, WarningKind};
 
 /// The writers who do not compete. Correlations leave them out (section 4 of the paper).
 const HUMAN: &str = "Human";
@@ -102,7 +99,14 @@ fn analyse_file(path: &Path, options: &Options) -> Result<Study> {
     let competing = all.without_systems(&[HUMAN]);
     let file = Some(path.to_owned());
     let watched = (options.settings, &options.progress);
-    let analysis = Analysis::new(competing, options.edition, watched, file)?;
+    let human = [HUMAN.to_owned()];
+    let comparisons = match options.edition {
+        Edition::Corrected => {
+            options.settings.compare_systems(&table, &human, &[], &options.progress)?
+        }
+        Edition::Published => Vec::new(),
+    };
+    let analysis = Analysis::new(competing, comparisons, options.edition, watched, file)?;
     let mut warnings = inspect(&analysis.grid, &analysis.correlations);
     let ratings = match &options.ratings {
         Some(path) => {
@@ -119,13 +123,12 @@ fn analyse_file(path: &Path, options: &Options) -> Result<Study> {
     match &ratings {
         Some(ratings) => findings.extend([
             Finding::RaterAgreement(ratings.agreement().map_err(|e| e.in_file(rated))?),
-            Finding::SystemAverages(ratings.system_averages(options.edition, &[HUMAN.to_owned()])),
+            Finding::SystemAverages(ratings.system_averages(options.edition, &human)),
             Finding::Ratings(ratings.distribution(options.scale)),
         ]),
         None => findings.push(Finding::SystemAverages(analysis.system_means())),
     }
     findings.push(Finding::Agreements(analysis.agreements()?));
-    findings.push(Finding::Leaders(analysis.leaders(&LEVELS)));
     let ballots = analysis.ballots(&LEVELS);
     for ballot in &ballots {
         findings.push(Finding::Ranking(analysis.ranking(ballot, RankMethod::Borda)?));
@@ -140,23 +143,20 @@ fn analyse_file(path: &Path, options: &Options) -> Result<Study> {
             }
         }
     }
-    findings.push(Finding::Pairwise(analysis.pairwise()?));
+    findings.extend(analysis.pairwise()?.map(Finding::Pairwise));
+    if !analysis.comparisons.is_empty() {
+        findings.push(Finding::SystemPairs(analysis.comparisons.clone()));
+    }
     findings.push(Finding::PairAccuracy(analysis.pair_accuracy()?));
     findings.push(Finding::TopSystems(analysis.top_systems()?));
     for level in LEVELS {
         findings.extend(analysis.tests(level)?.into_iter().map(Finding::Tests));
     }
-    let mut differences = general_differences();
-    analysis.tie_differences(&mut differences);
-    analysis.pairwise_differences(&mut differences)?;
-    for level in [Level::System, Level::Story] {
-        analysis.williams_differences(level, &mut differences)?;
-    }
-    analysis.borda_differences(&ballots, &mut differences)?;
-    analysis.top_systems_differences(&choose(&analysis, &FIGURE_8), &mut differences)?;
-    findings.push(Finding::Differences(differences));
     let signature = signature(&analysis, ratings.as_ref(), options);
-    Ok(analysis.study(Kind::Hanna, signature, warnings, findings).with_backwards_warned())
+    Ok(analysis
+        .study(Kind::Hanna, signature, warnings, findings)
+        .with_metric_rankings()
+        .with_backwards_warned())
 }
 
 fn signature(analysis: &Analysis, ratings: Option<&RatingTable>, options: &Options) -> Signature {
@@ -174,8 +174,8 @@ fn signature(analysis: &Analysis, ratings: Option<&RatingTable>, options: &Optio
         Some(ratings) => signature.with("rated", "r", ratings.stories.len()),
         None => signature,
     };
-    let duels = options.settings.duels;
-    options.settings.sign(signature, duels.seed, duels.draws)
+    let pairs = options.settings.pairs;
+    options.settings.sign(signature, pairs.seed, pairs.draws(options.edition))
 }
 
 /// Mean ratings lie on the scale of the ratings.
@@ -185,40 +185,6 @@ fn check_scale(table: &ScoreTable, scale: Scale, path: &Path) -> Result<()> {
         scale.check(table.values(column).iter().filter_map(|value| value.clone().ok()), &place)?;
     }
     Ok(())
-}
-
-/// The columns of these metrics, in that order; all metrics where the file has none of them.
-fn choose(analysis: &Analysis, names: &[&str]) -> Vec<usize> {
-    let find = |name: &&str| {
-        let is = |&&metric: &&usize| hanna_metric_name(analysis.key(metric).as_str()) == *name;
-        analysis.metrics.iter().find(is).copied()
-    };
-    let found: Vec<usize> = names.iter().filter_map(find).collect();
-    if found.is_empty() { analysis.metrics.clone() } else { found }
-}
-
-/// The differences that concern every number of a kind.
-fn general_differences() -> Vec<Difference> {
-    let difference = |kind, subject: &str, published: &str, corrected: &str| Difference {
-        kind,
-        subject: subject.into(),
-        published: published.into(),
-        corrected: corrected.into(),
-    };
-    vec![
-        difference(
-            DifferenceKind::Heatmaps,
-            "every cell",
-            "rounded percent, no sign; Avg of rounded values",
-            "signed, not rounded",
-        ),
-        difference(
-            DifferenceKind::Agreement,
-            "ICC2k",
-            "raters put into three columns by worker id",
-            "needs worker ids; ICC1k does not",
-        ),
-    ]
 }
 
 /// The criteria of the score file should be the means of the ratings.

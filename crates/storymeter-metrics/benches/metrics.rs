@@ -8,7 +8,8 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use storymeter_core::read::Record;
 use storymeter_core::rng::StreamId;
 use storymeter_core::{Place, Story};
-use storymeter_metrics::{MetricSet, catalogue};
+use storymeter_executor::MetricSet;
+use storymeter_metrics::catalogue;
 
 const STORIES: u64 = 64;
 

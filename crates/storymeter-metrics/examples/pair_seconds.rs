@@ -12,7 +12,8 @@ use std::time::Instant;
 
 use storymeter_core::read::{ReadOptions, open};
 use storymeter_core::{Resources, Settings};
-use storymeter_metrics::{MetricSet, catalogue};
+use storymeter_executor::MetricSet;
+use storymeter_metrics::catalogue;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

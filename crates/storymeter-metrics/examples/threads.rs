@@ -18,7 +18,8 @@ use std::time::Instant;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use storymeter_core::MetricError;
 use storymeter_core::read::{ReadOptions, Record, open};
-use storymeter_metrics::{Limit, MetricSet, catalogue, in_order};
+use storymeter_executor::{Limit, MetricSet, in_order};
+use storymeter_metrics::catalogue;
 
 const ROUNDS: usize = 9;
 /// As in `storymeter score`.

@@ -11,7 +11,8 @@ use std::time::Instant;
 
 use storymeter_core::MetricError;
 use storymeter_core::read::{ReadOptions, open};
-use storymeter_metrics::{MetricSet, catalogue};
+use storymeter_executor::MetricSet;
+use storymeter_metrics::catalogue;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut args = std::env::args().skip(1);

@@ -9,9 +9,9 @@ use std::sync::Arc;
 use criterion::{Criterion, criterion_group, criterion_main};
 use storymeter_core::read::Record;
 use storymeter_core::{Catalogue, Place, Resources, Settings, Story};
-use storymeter_metrics::MetricSet;
+use storymeter_executor::MetricSet;
 
-#[path = "../tests/support/mod.rs"]
+#[path = "../tests/neural/support.rs"]
 mod support;
 
 /// Stories of about 200 words.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use storymeter_core::read::Record;
 use storymeter_core::{Catalogue, Place, Resources, Settings, Story};
-use storymeter_metrics::MetricSet;
+use storymeter_executor::MetricSet;
 
 const WORDS: u64 = 5000;
 const WIDTH: u64 = 300;

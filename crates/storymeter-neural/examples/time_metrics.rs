@@ -14,7 +14,7 @@ use std::time::Instant;
 
 use storymeter_core::read::{ReadOptions, open};
 use storymeter_core::{Catalogue, Device, Precision, Resources, Settings};
-use storymeter_metrics::MetricSet;
+use storymeter_executor::MetricSet;
 
 const USAGE: &str = "usage: time_metrics FILE.jsonl METRIC[,METRIC...] int8|f16|bf16|f32 cpu|cuda \
                      [NAME=FOLDER...]";

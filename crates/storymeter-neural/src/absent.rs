@@ -6,14 +6,34 @@
 
 use storymeter_core::{Absence, Value, finite_or};
 
-/// The reasons of a metric for having no value.
-pub(crate) trait Reason: Copy + 'static {
-    /// The numbers of all reasons, which are not 0, and what they mean.
-    const ALL: &'static [(usize, &'static str)];
+/// The reasons of a metric for having no value. [`reasons!`] declares them.
+pub(crate) trait Reason: Copy + Send + Sync + 'static {
+    /// What the reasons mean. The first has the number 1.
+    const MEANINGS: &'static [&'static str];
 
     /// The number of this reason.
     fn number(self) -> usize;
 }
+
+/// Declares why a metric can have no value, with the sentence that the user reads.
+macro_rules! reasons {
+    ($name:ident { $($reason:ident = $meaning:literal,)+ }) => {
+        /// Why a column has no value.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        enum $name {
+            $($reason,)+
+        }
+
+        impl $crate::absent::Reason for $name {
+            const MEANINGS: &'static [&'static str] = &[$($meaning,)+];
+
+            fn number(self) -> usize {
+                self as usize + 1
+            }
+        }
+    };
+}
+pub(crate) use reasons;
 
 /// The row of these columns.
 pub(crate) fn row<R: Reason, const N: usize>(
@@ -24,13 +44,25 @@ pub(crate) fn row<R: Reason, const N: usize>(
     numbers.into_iter().chain(reasons)
 }
 
+/// The better one of the scores against two references, where a score counts more than a reason.
+pub(crate) fn better<R>(
+    best: Result<f64, R>,
+    score: Result<f64, R>,
+    choose: impl FnOnce(f64, f64) -> f64,
+) -> Result<f64, R> {
+    match (best, score) {
+        (Ok(best), Ok(score)) => Ok(choose(best, score)),
+        (Ok(best), Err(_)) => Ok(best),
+        (Err(_), score) => score,
+    }
+}
+
 /// The values of a row.
 pub(crate) fn row_values<R: Reason>(row: &[f64], values: &mut [Value]) {
     let (numbers, reasons) = row.split_at(values.len());
     for (value, (&number, &reason)) in values.iter_mut().zip(numbers.iter().zip(reasons)) {
-        let reason = R::ALL.iter().find(|(known, _)| *known as f64 == reason);
-        *value = match reason {
-            Some((_, meaning)) => Err(Absence::because(*meaning)),
+        *value = match (reason as usize).checked_sub(1) {
+            Some(at) => Err(Absence::because(R::MEANINGS[at])),
             None => finite_or(number, "the score is not a finite number"),
         };
     }
@@ -40,23 +72,20 @@ pub(crate) fn row_values<R: Reason>(row: &[f64], values: &mut [Value]) {
 mod tests {
     use super::*;
 
-    #[derive(Clone, Copy)]
-    struct Rain;
-
-    impl Reason for Rain {
-        const ALL: &'static [(usize, &'static str)] = &[(7, "it rains")];
-
-        fn number(self) -> usize {
-            7
+    reasons! {
+        Weather {
+            Snow = "it snows",
+            Rain = "it rains",
         }
     }
 
     #[test]
     fn a_row_keeps_numbers_and_reasons() {
-        let row: Vec<f64> = row([Ok(0.5), Err(Rain), Ok(0.0)]).collect();
-        assert_eq!(row, [0.5, 0.0, 0.0, 0.0, 7.0, 0.0]);
+        let row: Vec<f64> = row([Ok(0.5), Err(Weather::Rain), Ok(0.0)]).collect();
+        assert_eq!(row, [0.5, 0.0, 0.0, 0.0, 2.0, 0.0]);
         let mut values = vec![Ok(1.0); 3];
-        row_values::<Rain>(&row, &mut values);
+        row_values::<Weather>(&row, &mut values);
+        assert_eq!(Weather::Snow.number(), 1);
         assert_eq!(values, [Ok(0.5), Err(Absence::because("it rains")), Ok(0.0)]);
     }
 }

@@ -73,7 +73,7 @@ impl Directions {
                     for (products, direction) in rows {
                         rank(products, &mut ranks);
                         if count <= MOST_EXACT {
-                            settle(&mut ranks, products, |point| {
+                            order_near_ties(&mut ranks, products, |point| {
                                 let point = &points[point * width..][..width];
                                 point.iter().zip(direction).map(|(&x, u)| f64::from(x) * u).sum()
                             });
@@ -148,7 +148,7 @@ fn rank(products: &[f32], ranks: &mut Vec<u64>) {
 }
 
 /// Sorts runs of points whose products are near each other by their exact products.
-fn settle(ranks: &mut [u64], products: &[f32], exact: impl Fn(usize) -> f64) {
+fn order_near_ties(ranks: &mut [u64], products: &[f32], exact: impl Fn(usize) -> f64) {
     let point = |rank: u64| rank as u32 as usize;
     let near = |a: &u64, b: &u64| products[point(*b)] - products[point(*a)] < NEAR;
     for run in ranks.chunk_by_mut(near).filter(|run| run.len() > 1) {
@@ -244,7 +244,7 @@ mod tests {
         let mut ranks = Vec::new();
         rank(&products, &mut ranks);
         assert_eq!(ranks.iter().map(|rank| *rank as u32).collect::<Vec<_>>(), [2, 0, 1]);
-        settle(&mut ranks, &products, |point| [0.500_000_031, 0.500_000_03, 0.25][point]);
+        order_near_ties(&mut ranks, &products, |point| [0.500_000_031, 0.500_000_03, 0.25][point]);
         assert_eq!(ranks.iter().map(|rank| *rank as u32).collect::<Vec<_>>(), [2, 1, 0]);
     }
 

@@ -21,11 +21,12 @@ mod matching;
 mod metrics;
 mod models;
 mod own_files;
+mod recent;
 pub mod ruber;
 mod soft_overlap;
 mod states;
 #[cfg(test)]
-#[path = "../tests/support/mod.rs"]
+#[path = "../tests/neural/support.rs"]
 mod support;
 mod windows;
 mod word_vectors;

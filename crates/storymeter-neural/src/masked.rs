@@ -22,7 +22,7 @@ pub(crate) struct Masked {
 /// the other. All texts come once, in order.
 ///
 /// # Errors
-/// If the model or its device fails.
+/// Returns an error if the model or its device fails.
 pub(crate) fn predict<T: AsRef<Masked>>(
     model: &Model,
     texts: impl IntoIterator<Item = T>,

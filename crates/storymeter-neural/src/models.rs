@@ -29,6 +29,10 @@ const FILES: &str = "config.json, model.safetensors or pytorch_model.bin, and to
 /// The most bytes of a file that names a snapshot or the settings of a tokeniser.
 const LARGEST_SMALL_FILE: u64 = 1 << 20;
 
+/// About how many tokens go through a model at once.
+const TOKENS_ON_CPU: usize = 8 << 10;
+const TOKENS_ON_GPU: usize = 32 << 10;
+
 /// A model that metrics share.
 pub(crate) struct OpenModel {
     model: Model,
@@ -44,8 +48,8 @@ impl OpenModel {
     /// Opens the model that a metric uses, unless another metric has opened it already.
     ///
     /// # Errors
-    /// [`MetricError::NoWeights`] if it is in none of the places, and what the engine says if it
-    /// cannot be opened.
+    /// Returns [`MetricError::NoWeights`] if it is in none of the places, and what the engine says
+    /// if it cannot be opened.
     pub(crate) fn for_metric(
         request: &Request<'_>,
         usual_name: &str,
@@ -100,10 +104,18 @@ impl OpenModel {
         self.device
     }
 
+    /// About how many tokens go through it at once.
+    pub(crate) fn tokens_at_once(&self) -> usize {
+        match self.device {
+            Device::Cpu => TOKENS_ON_CPU,
+            Device::Cuda(_) => TOKENS_ON_GPU,
+        }
+    }
+
     /// Its tokeniser.
     ///
     /// # Errors
-    /// If its folder has none that can be used.
+    /// Returns an error if its folder has none that can be used.
     pub(crate) fn tokenizer(&self, metric: &str) -> Result<&Tokenizer, MetricError> {
         match self.model.tokenizer() {
             Ok(tokenizer) => Ok(tokenizer),

@@ -18,7 +18,7 @@ pub(crate) struct Wanted<'a> {
 /// folder of `STORYMETER_MODELS`.
 ///
 /// # Errors
-/// If it is nowhere. The error says where it was looked for.
+/// Returns an error if it is nowhere. The error says where it was looked for.
 pub(crate) fn find(request: &Request<'_>, wanted: &Wanted<'_>) -> Result<PathBuf, MetricError> {
     let weights = &request.resources.settings().weights;
     let folders = match wanted.names.iter().find_map(|&name| weights.get(name)) {

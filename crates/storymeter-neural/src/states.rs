@@ -12,18 +12,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
-use storymeter_core::{Device, MetricError, Prepared, Request, Signature, TextCache};
-use storymeter_encoder::{Batch, Outputs};
+use storymeter_core::{MetricError, Prepared, Request, Rows, Signature, TextCache};
+use storymeter_encoder::{Batch, Outputs, portions};
 
+use crate::absent::{Reason, row};
 use crate::models::{OpenModel, failed};
+use crate::recent::Recent;
 use crate::windows::{Window, windows};
 
 /// The most bytes of states of references that are kept across batches.
 const KEPT_BYTES: usize = 512 << 20;
-
-/// About how many tokens go through the model at once.
-const TOKENS_ON_CPU: usize = 8 << 10;
-const TOKENS_ON_GPU: usize = 32 << 10;
 
 /// The token ids of a text.
 pub(crate) struct TextTokens {
@@ -138,7 +136,7 @@ pub(crate) struct Reader {
     before: usize,
     name: String,
     wanted: Mutex<BTreeSet<usize>>,
-    recent: Mutex<Recent>,
+    recent: Mutex<Recent<TextStates>>,
     derived_bytes: Arc<AtomicUsize>,
 }
 
@@ -146,7 +144,7 @@ impl Reader {
     /// The reader of a model, which all metrics share that read texts whole or that all cut them.
     ///
     /// # Errors
-    /// If the folder of the model has no tokeniser that can be used.
+    /// Returns an error if the folder of the model has no tokeniser that can be used.
     pub(crate) fn shared(
         request: &Request<'_>,
         model: Arc<OpenModel>,
@@ -173,7 +171,7 @@ impl Reader {
             before,
             name,
             wanted: Mutex::default(),
-            recent: Mutex::default(),
+            recent: Mutex::new(Recent::new(KEPT_BYTES)),
             derived_bytes: Arc::default(),
         })
     }
@@ -181,7 +179,7 @@ impl Reader {
     /// Announces the layers that a metric will ask for.
     ///
     /// # Errors
-    /// If the model has fewer layers.
+    /// Returns an error if the model has fewer layers.
     pub(crate) fn want(
         &self,
         metric: &str,
@@ -260,7 +258,7 @@ impl Reader {
     /// The states of these stories and of their references.
     ///
     /// # Errors
-    /// If the model fails.
+    /// Returns an error if the model fails.
     pub(crate) fn read(
         &self,
         metric: &str,
@@ -285,6 +283,23 @@ impl Reader {
             .collect())
     }
 
+    /// The rows of a metric that compares the states of stories and references. Stories of which
+    /// something was not read are counted.
+    ///
+    /// # Errors
+    /// Returns an error if the model fails.
+    pub(crate) fn rows<R: Reason, const N: usize>(
+        &self,
+        metric: &str,
+        stories: &[Prepared<'_>],
+        scores: impl Fn(&StoryStates) -> [Result<f64, R>; N] + Sync,
+    ) -> Result<Rows, MetricError> {
+        let texts = self.read(metric, stories)?;
+        let rows = texts.par_iter().flat_map_iter(|texts| row(scores(texts))).collect();
+        let cut = texts.iter().filter(|texts| texts.is_cut()).count();
+        Ok(Rows::from_values(2 * N, rows).truncated(cut as u64))
+    }
+
     /// The states of different texts.
     fn read_texts(
         &self,
@@ -307,7 +322,8 @@ impl Reader {
             let (text, is_reference) = texts[at];
             let states = text.keep(&name, Arc::new(states));
             if is_reference {
-                lock(&self.recent).keep(&name, text.text(), &states, &self.derived_bytes);
+                let derived = || self.derived_bytes.load(Relaxed);
+                lock(&self.recent).keep((&name, text.text()), &states, states.bytes(), derived);
             }
             found[at] = Some(states);
         }
@@ -341,17 +357,9 @@ impl Reader {
                 derived_bytes: Arc::clone(&self.derived_bytes),
             })
             .collect();
-        let limit = match self.model.device() {
-            Device::Cpu => TOKENS_ON_CPU,
-            Device::Cuda(_) => TOKENS_ON_GPU,
-        };
         let outputs = Outputs::new().layers(layers.iter().copied());
-        let mut rest = parts.as_slice();
-        while !rest.is_empty() {
-            let (group, later) = rest.split_at(group_size(rest, limit));
-            rest = later;
-            let mut batch = Batch::new();
-            group.iter().for_each(|(_, part)| batch.push(&part.ids));
+        for group in portions(&parts, self.model.tokens_at_once(), |(_, part)| part.ids.len()) {
+            let batch: Batch = group.iter().map(|(_, part)| part.ids.as_slice()).collect();
             let run = self.model.model().run(&batch, &outputs);
             let run = run.map_err(|error| failed(metric, error))?;
             for (sequence, (text, part)) in group.iter().enumerate() {
@@ -404,16 +412,6 @@ struct Part {
     count: usize,
 }
 
-/// How many sequences fit into a limit of tokens; at least one.
-fn group_size(parts: &[(usize, Part)], limit: usize) -> usize {
-    let mut tokens = 0;
-    let fits = parts.iter().take_while(|(_, part)| {
-        tokens += part.ids.len();
-        tokens <= limit
-    });
-    fits.count().max(1)
-}
-
 /// The white space that Python's `strip` removes.
 fn is_python_space(c: char) -> bool {
     c.is_whitespace() || matches!(c, '\u{1c}'..='\u{1f}')
@@ -445,46 +443,6 @@ impl<'a> Texts<'a> {
             None => self.distinct.push((text, is_reference)),
         }
         place
-    }
-}
-
-/// States that are kept across batches.
-#[derive(Default)]
-struct Recent {
-    /// By the name of the states and the text.
-    kept: FxHashMap<(String, String), Arc<TextStates>>,
-    keys: Vec<(String, String)>,
-    bytes: usize,
-    drawn: u64,
-}
-
-impl Recent {
-    fn get(&self, name: &str, text: &str) -> Option<Arc<TextStates>> {
-        self.kept.get(&(name.to_owned(), text.to_owned())).map(Arc::clone)
-    }
-
-    /// Keeps states. While they and what was derived from texts need too much memory, it drops some
-    /// by chance. If the references of all items come round once per system and do not all fit, the
-    /// oldest would be the wrong one to drop: every reference would be gone before it is needed
-    /// again.
-    fn keep(&mut self, name: &str, text: &str, states: &Arc<TextStates>, derived: &AtomicUsize) {
-        let size = states.bytes() + text.len();
-        while self.bytes + size + derived.load(Relaxed) > KEPT_BYTES {
-            if self.keys.is_empty() {
-                return;
-            }
-            self.drawn = self.drawn.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            let place = (self.drawn >> 33) as usize % self.keys.len();
-            let key = self.keys.swap_remove(place);
-            if let Some(dropped) = self.kept.remove(&key) {
-                self.bytes -= dropped.bytes() + key.1.len();
-            }
-        }
-        let key = (name.to_owned(), text.to_owned());
-        if self.kept.insert(key.clone(), Arc::clone(states)).is_none() {
-            self.keys.push(key);
-            self.bytes += size;
-        }
     }
 }
 

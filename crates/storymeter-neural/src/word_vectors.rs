@@ -46,7 +46,7 @@ impl WordVectors {
     /// The table for a metric, opened once for all metrics.
     ///
     /// # Errors
-    /// If there is no table, or if a line of it is wrong.
+    /// Returns an error if there is no table, or if a line of it is wrong.
     pub fn open(request: &Request<'_>) -> Result<Arc<Self>, MetricError> {
         let path = Self::find(request)?;
         let name = format!("word vectors {}", path.display());
@@ -70,8 +70,8 @@ impl WordVectors {
     /// numbers, as word2vec writes it, says the number of words and the width.
     ///
     /// # Errors
-    /// If the file cannot be read, or if a line is not a word with as many finite numbers as the
-    /// first line has.
+    /// Returns an error if the file cannot be read, or if a line is not a word with as many finite
+    /// numbers as the first line has.
     pub fn read(path: &Path) -> Result<Self, Error> {
         Reader::new(path)?.run()
     }

@@ -94,8 +94,8 @@ impl Config {
     /// A technique that the list does not name gets the weight 0.
     ///
     /// # Errors
-    /// For unknown and empty names, weights that are not positive numbers, and lists that leave no
-    /// technique.
+    /// Returns an error if a name is unknown or empty, a weight is not a positive number, or the
+    /// list leaves no technique.
     pub fn only(mut self, list: &str) -> Result<Self, Error> {
         let defaults = self.weights;
         let mut chosen = [0.0; 4];
@@ -139,7 +139,8 @@ impl Config {
     /// Sets the weights of 1, 2, 3 and 4 techniques per sample by a list such as `50,20,20,10`.
     ///
     /// # Errors
-    /// Unless the list has one to four weights of at least 0, and one of them is positive.
+    /// Returns an error if the list does not have one to four weights of at least 0, or none of
+    /// them is positive.
     pub fn with_counts(mut self, list: &str) -> Result<Self, Error> {
         let weights: Option<Vec<f64>> =
             list.split(',').map(|part| part.trim().parse().ok()).collect();
@@ -157,8 +158,8 @@ impl Config {
     /// These settings, if a sample can be drawn by them.
     ///
     /// # Errors
-    /// For negative or non-finite weights, all-zero weights, a keyword share outside (0, 1], and
-    /// other shares outside [0, 1].
+    /// Returns an error if a weight is negative or not finite, if all weights are 0, if the keyword
+    /// share is outside (0, 1], or if another share is outside [0, 1].
     pub fn checked(self) -> Result<CheckedConfig, Error> {
         if !is_distribution(&self.weights) {
             return Err(Error::NoTechnique);
@@ -256,52 +257,5 @@ impl CheckedConfig {
 
     pub(crate) fn enabled(&self) -> usize {
         self.0.weights.iter().filter(|weight| **weight > 0.0).count()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn close(a: [f64; 4], b: [f64; 4]) -> bool {
-        a.iter().zip(b).all(|(x, y)| (x - y).abs() < 1e-12)
-    }
-
-    #[test]
-    fn the_paper_s_shares_are_the_default() {
-        let config = CheckedConfig::default();
-        assert_eq!(Config::default().checked().unwrap(), config);
-        assert!(close(config.expected_counts(), [0.5, 0.2, 0.2, 0.1]));
-        let shares = config.expected_techniques();
-        // 0.5*1 + 0.2*2 + 0.2*3 + 0.1*4
-        assert!((shares.iter().sum::<f64>() - 1.9).abs() < 1e-12);
-        assert!(shares[2] > shares[1] && shares[1] > shares[3] && shares[3] > shares[0]);
-    }
-
-    #[test]
-    fn one_technique_alone_is_always_used_once() {
-        let config = Config::default().only("reordering").and_then(Config::checked).unwrap();
-        assert!(close(config.expected_counts(), [1.0, 0.0, 0.0, 0.0]));
-        assert!(close(config.expected_techniques(), [0.0, 0.0, 1.0, 0.0]));
-    }
-
-    #[test]
-    fn leaving_one_out_keeps_the_other_weights() {
-        let config = Config::default().only("no-substitution").and_then(Config::checked).unwrap();
-        assert_eq!(config.config().weights, [0.1, 0.0, 0.4, 0.2]);
-        let counts = config.expected_counts();
-        assert!((counts[2] - 0.3).abs() < 1e-12 && counts[3] == 0.0);
-    }
-
-    #[test]
-    fn wrong_lists_are_refused() {
-        for list in ["sorting", "repetition=0", "repetition=x", "no-sorting"] {
-            assert!(Config::default().only(list).is_err(), "{list}");
-        }
-        let none = "no-repetition,no-substitution,no-reordering,no-negation";
-        assert!(matches!(Config::default().only(none), Err(Error::NoTechnique)));
-        for list in ["", "1,2,3,4,5", "-1,2", "0,0", "a"] {
-            assert!(Config::default().with_counts(list).is_err(), "{list}");
-        }
     }
 }

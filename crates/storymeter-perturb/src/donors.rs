@@ -94,7 +94,7 @@ impl Donors {
     /// Writes the prepared sample, so that later runs need not read and tag the corpus again.
     ///
     /// # Errors
-    /// If the writer fails, or the sample has more than two gigabytes.
+    /// Returns an error if the writer fails, or the sample has more than two gigabytes.
     pub fn write_to(&self, out: &mut impl Write) -> io::Result<()> {
         let mut body = Vec::new();
         put_u32(&mut body, self.stories.len());
@@ -125,8 +125,8 @@ impl Donors {
     /// Reads a prepared sample.
     ///
     /// # Errors
-    /// [`Error::BadDonorFile`] if the file is not a prepared sample, is cut short, is damaged, or
-    /// is larger than any sample that [`Donors::write_to`] writes.
+    /// Returns [`Error::BadDonorFile`] if the file is not a prepared sample, is cut short, is
+    /// damaged, or is larger than any sample that [`Donors::write_to`] writes.
     pub fn read_from(input: &mut impl Read) -> Result<Self, Error> {
         let mut bytes = Vec::new();
         input.take(MAGIC.len() as u64).read_to_end(&mut bytes)?;

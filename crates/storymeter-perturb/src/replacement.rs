@@ -109,7 +109,7 @@ impl<'de> Deserialize<'de> for Replacement {
 /// Applies edits to the original in order, which gives the changed story.
 ///
 /// # Errors
-/// [`Error::EditMismatch`] if an edit does not fit the text that it is applied to.
+/// Returns [`Error::EditMismatch`] if an edit does not fit the text that it is applied to.
 pub fn apply(original: &str, edits: &[impl AsRef<Replacement>]) -> Result<String, Error> {
     let mut text = MarkedText::<()>::new(original);
     for (number, edit) in edits.iter().map(AsRef::as_ref).enumerate() {
@@ -121,7 +121,7 @@ pub fn apply(original: &str, edits: &[impl AsRef<Replacement>]) -> Result<String
 /// Takes edits back from the changed story in reverse order, which gives the original.
 ///
 /// # Errors
-/// [`Error::EditMismatch`] if an edit does not fit the text that it is taken back from.
+/// Returns [`Error::EditMismatch`] if an edit does not fit the text that it is taken back from.
 pub fn undo(changed: &str, edits: &[impl AsRef<Replacement>]) -> Result<String, Error> {
     let mut text = MarkedText::<()>::new(changed);
     for (number, edit) in edits.iter().map(AsRef::as_ref).enumerate().rev() {

@@ -88,7 +88,7 @@ impl<'a> Perturber<'a> {
     /// Makes a negative sample of `story`. The same seed and stream always give the same sample.
     ///
     /// # Errors
-    /// [`Unchanged`] if the story cannot be damaged.
+    /// Returns [`Unchanged`] if the story cannot be damaged.
     pub fn perturb(
         &self,
         story: &Story,

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use pyo3::prelude::*;
-use storymeter::meta::systems::{Options, compare as compare_table};
-use storymeter::meta::view::{self, Worded};
+use storymeter_meta::study::Sides;
+use storymeter_meta::systems::{Options, compare as compare_table};
+use storymeter_meta::view::{self, DescribedComparison};
 
 use crate::tables::{Table, correction, directions, share, shown};
 use crate::work;
@@ -19,6 +20,7 @@ pub struct CompareSettings {
     higher: Vec<String>,
     resamples: usize,
     confidence: f64,
+    one_sided: bool,
     correction: String,
     seed: u64,
 }
@@ -39,6 +41,7 @@ pub fn compare(
         directions: directions(settings.lower, settings.higher),
         resamples: settings.resamples,
         confidence: share("confidence", settings.confidence)?,
+        sides: if settings.one_sided { Sides::One } else { Sides::Two },
         correction: correction(&settings.correction)?,
         seed: settings.seed,
         ..Options::default()
@@ -47,7 +50,8 @@ pub fn compare(
     work::run(py, threads, None, move |progress| {
         let options = Options { progress: progress.clone(), ..options };
         let found = compare_table(&table, &options).map_err(storymeter::Error::from)?;
-        let worded: Vec<Worded<'_>> = found.iter().map(Worded::new).collect();
+        let worded: Vec<DescribedComparison<'_>> =
+            found.iter().map(DescribedComparison::new).collect();
         let json = serde_json::to_string_pretty(&worded)?;
         let (sheets, texts) = shown(&view::system_sheets(&found))?;
         Ok((json, sheets, texts, table.notes().to_vec()))

@@ -1,11 +1,13 @@
 //! One metric on plain strings.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use pyo3::prelude::*;
 use storymeter::{CorpusScore, NamedMetric};
 
-use crate::work;
+use crate::scorer::{device_of, precision_of};
+use crate::{errors, work};
 
 /// A metric by its name. `storymeter.Metric` is the public class.
 #[pyclass(frozen, module = "storymeter._native")]
@@ -20,8 +22,23 @@ type Parts = (String, Vec<(String, Option<f64>, Option<String>)>, String);
 #[pymethods]
 impl Metric {
     #[new]
-    fn new(py: Python<'_>, typed: String) -> PyResult<Self> {
-        let named = work::run(py, 0, None, move |_| Ok(storymeter::metric(&typed)?))?;
+    fn new(
+        py: Python<'_>,
+        typed: &str,
+        weights: Vec<(String, PathBuf)>,
+        device: &str,
+        precision: Option<&str>,
+        seed: u64,
+    ) -> PyResult<Self> {
+        let named = storymeter::metric(typed).map_err(|error| errors::error(py, error))?;
+        let mut named = named.seed(seed).device(device_of(device)?);
+        for (name, folder) in weights {
+            named = named.weights(name, folder);
+        }
+        if let Some(precision) = precision {
+            named = named.precision(precision_of(precision)?);
+        }
+        let named = work::run(py, 0, None, move |_| Ok(named.open()?))?;
         Ok(Self { named: Arc::new(named) })
     }
 
@@ -55,7 +72,7 @@ impl Metric {
 }
 
 fn parts(score: &CorpusScore) -> Parts {
-    let column = |(key, value): &(storymeter::core::Key, storymeter::core::Value)| {
+    let column = |(key, value): &(storymeter_core::Key, storymeter_core::Value)| {
         let reason = value.as_ref().err().map(ToString::to_string);
         (key.to_string(), value.as_ref().ok().copied(), reason)
     };

@@ -1,8 +1,8 @@
 //! How scores agree with human judgments.
 
 use pyo3::prelude::*;
-use storymeter::core::{Direction, Key};
-use storymeter::meta::correlate::{Judgments, Numbers, correlate_numbers};
+use storymeter_core::{Direction, Key};
+use storymeter_meta::correlate::{Judgments, Numbers, correlate_numbers};
 
 use crate::tables::{StudySettings, shown};
 use crate::work;

@@ -7,9 +7,8 @@ use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use storymeter::Error;
-use storymeter::core::{DeviceProblem, Error as InputError, MetricError, Place};
 use storymeter::shards::ShardError;
-use storymeter::{meta, report, union};
+use storymeter_core::{DeviceProblem, Error as InputError, MetricError, Place};
 
 /// Why some work failed.
 #[derive(Debug)]
@@ -32,11 +31,11 @@ impl From<InputError> for Failure {
     }
 }
 
-impl From<report::Error> for Failure {
-    fn from(error: report::Error) -> Self {
+impl From<storymeter_report::Error> for Failure {
+    fn from(error: storymeter_report::Error) -> Self {
         match error {
-            report::Error::Core(error) => error.into(),
-            report::Error::Meta(error) => Error::from(*error).into(),
+            storymeter_report::Error::Core(error) => error.into(),
+            storymeter_report::Error::Meta(error) => Error::from(*error).into(),
             other => Self::Internal(other.to_string()),
         }
     }
@@ -154,12 +153,14 @@ fn facade<'py>(py: Python<'py>, error: &Error) -> PyResult<Exception<'py>> {
     }
 }
 
-fn evaluation<'py>(py: Python<'py>, error: &meta::Error) -> PyResult<Exception<'py>> {
+fn evaluation<'py>(py: Python<'py>, error: &storymeter_meta::Error) -> PyResult<Exception<'py>> {
     match error {
-        meta::Error::Core(error) => input(py, error),
-        meta::Error::Stats(_) => Exception::new(py, "StatisticsError", error.to_string()),
+        storymeter_meta::Error::Core(error) => input(py, error),
+        storymeter_meta::Error::Stats(_) => {
+            Exception::new(py, "StatisticsError", error.to_string())
+        }
         // The same, and the message names the file.
-        meta::Error::InFile { source, .. } => {
+        storymeter_meta::Error::InFile { source, .. } => {
             Ok(Exception { message: error.to_string(), ..evaluation(py, source)? })
         }
         _ => Exception::new(py, "EvaluationError", error.to_string()),
@@ -308,11 +309,13 @@ fn metric<'py>(py: Python<'py>, error: &MetricError) -> PyResult<Exception<'py>>
             new("DeviceError")?.with("metric", metric)?.with("problem", problem)
         }
         MetricError::Overflow { metric, .. } => new("NumericError")?.with("metric", metric),
-        MetricError::Failed { metric, source } => match source.downcast_ref::<union::Error>() {
-            Some(union::Error::File(error)) => input(py, error),
-            Some(_) => new("ModelError")?.with("metric", metric),
-            None => new("MetricError")?.with("metric", metric),
-        },
+        MetricError::Failed { metric, source } => {
+            match source.downcast_ref::<storymeter_union::Error>() {
+                Some(storymeter_union::Error::File(error)) => input(py, error),
+                Some(_) => new("ModelError")?.with("metric", metric),
+                None => new("MetricError")?.with("metric", metric),
+            }
+        }
         MetricError::File(error) => input(py, error),
         _ => new("MetricError"),
     }

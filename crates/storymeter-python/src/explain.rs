@@ -4,11 +4,10 @@ use std::sync::Arc;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use storymeter::input::ReferenceFiles;
-use storymeter::{Depth, Scored};
+use storymeter::{Depth, ScoreSink, Scored};
 
-use crate::errors::Failure;
-use crate::scorer::{Reading, Scorer};
+use crate::scored::skipped;
+use crate::scorer::{PyScorer, Reading};
 use crate::work;
 
 /// The id, the text and the explanation as JSON of each story, how many bad records were skipped,
@@ -20,7 +19,7 @@ type Explained = (Vec<(String, String, String)>, u64, Vec<String>);
 #[pyo3(signature = (scorer, reading, sentences, threads, show))]
 pub fn explain(
     py: Python<'_>,
-    scorer: &Scorer,
+    scorer: &PyScorer,
     reading: Reading<'_>,
     sentences: &str,
     threads: Option<usize>,
@@ -35,25 +34,24 @@ pub fn explain(
             )));
         }
     };
-    let inputs = reading.inputs(py, true)?;
+    let inputs = reading.inputs(py)?;
     let ready = Arc::clone(scorer.ready());
     work::run(py, threads.unwrap_or(scorer.threads()), show, move |progress| {
         let explaining = ready.explaining(depth)?;
         let inputs = if explaining.reads_twice() { inputs.repeatable()? } else { inputs };
         let mut explained = Vec::new();
-        let written = |scored: Scored<'_>| -> Result<Vec<_>, Failure> {
-            let stories = scored.records.iter().map(|record| &record.story);
-            let explained = stories.zip(scored.rationales.unwrap_or_default());
-            let parts = explained.map(|(story, rationale)| {
-                (story.id.clone(), story.text.clone(), rationale.to_json().to_string())
-            });
-            Ok(parts.collect())
+        let mut keep = |scored: Scored| {
+            let stories = scored.records.into_iter().map(|record| record.story);
+            explained.extend(
+                stories
+                    .zip(&scored.rationales)
+                    .map(|(story, rationale)| (story.id, story.text, rationale.to_json())),
+            );
+            Ok(())
         };
-        let references = ReferenceFiles::default();
-        let run = explaining.over(&inputs, &references, progress, written, |part| {
-            explained.extend(part);
-            Ok::<(), Failure>(())
-        })?;
-        Ok((explained, run.skipped.count, run.skipped.messages))
+        let sink = ScoreSink::nowhere().each(&mut keep);
+        let run = explaining.write_scores(&inputs, sink, progress)?.run;
+        let (count, messages) = skipped(&run);
+        Ok((explained, count, messages))
     })
 }

@@ -20,8 +20,8 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use serde_json::{Map, Value};
-use storymeter::core::Place;
-use storymeter::core::read::{FieldNames, RowFields, Rows};
+use storymeter_core::Place;
+use storymeter_core::read::{FieldNames, RowFields, Rows};
 
 use crate::errors;
 use crate::rows::{STORIES, number, type_name};

@@ -46,15 +46,22 @@ mod _native {
     #[pymodule_export]
     use crate::perturb::perturb;
     #[pymodule_export]
-    use crate::rows::story_columns;
+    use crate::rows::{score_columns, story_columns};
     #[pymodule_export]
     use crate::scored::Scored;
     #[pymodule_export]
-    use crate::scorer::Scorer;
+    use crate::scorer::PyScorer;
     #[pymodule_export]
     use crate::shards::{Merged, merge_shards, plan_shards, score_shard};
     #[pymodule_export]
     use crate::tables::Table;
+
+    #[pymodule_init]
+    #[allow(clippy::unnecessary_wraps, reason = "Python's macro wants a result")]
+    fn start(_module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
+        storymeter_cli::hush_caught_panics();
+        Ok(())
+    }
 
     /// The version of the package.
     #[pymodule_export]

@@ -7,12 +7,13 @@ use std::sync::Arc;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use storymeter::ScoreTable;
-use storymeter::core::spreadsheet::TextCells;
-use storymeter::core::{AtomicFile, Header, Place, file};
-use storymeter::meta::table::{Options, analyse, with_stories};
-use storymeter::meta::view::{self, Sheet, text};
-use storymeter::meta::{Scale, Study as MetaStudy, folder};
-use storymeter::report::{Inputs, Report};
+use storymeter_core::spreadsheet::TextCells;
+use storymeter_core::{AtomicFile, Header, Place, file};
+use storymeter_meta::folder::{self, SheetSet};
+use storymeter_meta::table::{Options, analyse, with_stories};
+use storymeter_meta::view::{self, Sheet, text};
+use storymeter_meta::{Scale, Study as MetaStudy};
+use storymeter_report::{Inputs, Report};
 
 use crate::errors::Failure;
 use crate::tables::{StudySettings, Table, directions, shown};
@@ -67,7 +68,7 @@ pub fn meta(
             None => (given, texts, Vec::new()),
         };
         let options = Options {
-            outsiders: settings.without,
+            without: settings.without,
             directions: directions(settings.lower, settings.higher),
             scale,
             errors: settings.errors,
@@ -113,12 +114,19 @@ impl Study {
     }
 
     /// Writes the folder that `meta table -o` writes, and returns the paths of its files.
-    fn write(&self, py: Python<'_>, folder: PathBuf, raw_csv: bool) -> PyResult<Vec<PathBuf>> {
+    fn write(
+        &self,
+        py: Python<'_>,
+        folder: PathBuf,
+        all: bool,
+        raw_csv: bool,
+    ) -> PyResult<Vec<PathBuf>> {
         let (study, inputs) = (Arc::clone(&self.study), self.inputs.clone());
+        let set = if all { SheetSet::All } else { SheetSet::Main };
         let names = if raw_csv { TextCells::Raw } else { TextCells::Marked };
         work::run(py, 0, None, move |_| {
             let inputs: Vec<&Path> = inputs.iter().map(PathBuf::as_path).collect();
-            let pending = folder::prepare(&study, &folder, &inputs, names);
+            let pending = folder::prepare(&study, &folder, set, &inputs, names);
             let written = pending.and_then(folder::Pending::commit);
             Ok(written.map_err(storymeter::Error::from)?)
         })
@@ -145,7 +153,7 @@ impl Study {
             let html = Report::new(&inputs).html();
             let mut page = AtomicFile::create(&path)?;
             page.write_all(html.as_bytes())
-                .map_err(|e| storymeter::core::Error::io(Place::file(&path), e))?;
+                .map_err(|e| storymeter_core::Error::io(Place::file(&path), e))?;
             Ok(page.commit()?)
         })
     }

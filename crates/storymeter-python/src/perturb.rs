@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use pyo3::prelude::*;
 use storymeter::damage::{BadDonors, Damage, LexiconFiles, Sample};
-use storymeter::perturb::{Config, Edit};
+use storymeter_perturb::{Config, Edit};
 
 use crate::errors::Failure;
 use crate::scorer::Reading;
@@ -53,11 +53,11 @@ pub fn perturb(
 ) -> PyResult<Made> {
     let donor_file = donors.as_ref().and_then(|reading| {
         let file = reading.only_file()?;
-        Some(reading.options(false).map(|options| (file, options)))
+        Some(reading.options().map(|options| (file, options)))
     });
     let donor_file = donor_file.transpose()?;
-    let inputs = reading.inputs(py, false)?;
-    let donors = donors.map(|reading| reading.inputs(py, false)).transpose()?;
+    let inputs = reading.inputs(py)?;
+    let donors = donors.map(|reading| reading.inputs(py)).transpose()?;
     work::run(py, threads, show, move |progress| {
         let damage = settings.damage()?;
         let inputs = if donors.is_none() { inputs.repeatable()? } else { inputs };
@@ -97,15 +97,15 @@ impl DamageSettings {
             more_antonyms: self.more_antonyms,
             keywords: self.keywords,
         };
-        let usual = Damage::default();
-        Ok(Damage {
-            config,
-            lexicon: files.read()?,
-            seed: self.seed,
-            per_story: self.per_story,
-            donor_sample: self.donor_sample.unwrap_or(usual.donor_sample),
-            delexicalise: self.delexicalise,
-        })
+        let lexicon = files.read()?;
+        Ok(Damage::default().with(|it| {
+            it.config = config;
+            it.lexicon = lexicon;
+            it.seed = self.seed;
+            it.per_story = self.per_story;
+            it.donor_sample = self.donor_sample.unwrap_or(it.donor_sample);
+            it.delexicalise = self.delexicalise;
+        }))
     }
 }
 

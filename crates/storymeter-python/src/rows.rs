@@ -9,8 +9,8 @@ use pyo3::types::{
     PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PySequence, PyString, PyTuple,
 };
 use serde_json::{Map, Number, Value};
-use storymeter::core::Place;
-use storymeter::core::read::{Field, FieldNames, RowFields, Rows};
+use storymeter_core::Place;
+use storymeter_core::read::{Field, FieldNames, RowFields, Rows, ScoreField, score_fields};
 
 use crate::errors;
 
@@ -110,6 +110,21 @@ pub fn story_columns(
     Ok(fields.columns().collect())
 }
 
+/// What the columns of a table of scores hold: the name of a field of stories, `human/CRITERION`,
+/// `score`, or nothing.
+#[pyfunction]
+pub fn score_columns(py: Python<'_>, columns: Vec<String>) -> PyResult<Vec<String>> {
+    let fields =
+        score_fields(&columns, &Place::file("scores")).map_err(|error| errors::error(py, error))?;
+    let named = |field| match field {
+        ScoreField::Story(field) => field.names()[0].to_owned(),
+        ScoreField::Ratings(criterion) => format!("human/{criterion}"),
+        ScoreField::Score => "score".to_owned(),
+        ScoreField::PassedOver => String::new(),
+    };
+    Ok(fields.into_iter().map(named).collect())
+}
+
 /// The names that the user gives to fields.
 pub fn field_names(columns: &[(String, String)]) -> PyResult<FieldNames> {
     let mut names = FieldNames::default();
@@ -163,7 +178,7 @@ impl Columns {
                     keys[0]
                 );
                 let place = Place::file(STORIES).in_field(&name);
-                return Err(errors::error(py, storymeter::core::Error::invalid(place, problem)));
+                return Err(errors::error(py, storymeter_core::Error::invalid(place, problem)));
             }
             let is_text =
                 |value: &Bound<'_, PyAny>| value.is_instance_of::<PyString>() || is_missing(value);

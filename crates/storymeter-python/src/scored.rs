@@ -1,100 +1,28 @@
 //! What comes of scoring.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyCapsule, PyDict, PyList};
-use storymeter::core::write::{ScoreFormat, ScoreLines, ScoreWriter};
-use storymeter::core::{AtomicFile, Column, Header, Key, Place, Progress, Role, Row, Value, file};
-use storymeter::input::{Inputs, ReferenceFiles};
-use storymeter::ledger::{Resampling, Summary};
-use storymeter::{Overview, ReadyScorer, Run, ScoreTable, Scored as Batch};
+use storymeter::input::Inputs;
+use storymeter::ledger::{Against, Resampling, Summary};
+use storymeter::{Overview, ReadyScorer, Run, ScoreTable, ScoredTable};
+use storymeter_core::write::ScoreFormat;
+use storymeter_core::{Column, Progress, Role, Value};
 
-use crate::errors::{self, Failure};
+use crate::errors;
 use crate::frame::{self, OutColumn};
 
 /// The scores of stories. `storymeter.ScoreResult` is the public class.
 #[pyclass(frozen, module = "storymeter._native")]
 pub struct Scored {
     /// The scores, with the ratings of the stories.
-    table: Arc<ScoreTable>,
+    scored: ScoredTable,
     /// Where the columns of scores are in the table.
     metrics: Vec<usize>,
-    /// By story: the number of its record in the input.
-    numbers: Vec<u64>,
-    run: Run,
     overview: Overview,
-    /// The files that the stories and references came from. None of them is overwritten.
-    sources: Vec<PathBuf>,
-}
-
-/// Stories that are to be scored.
-pub struct Scoring<'a> {
-    pub scorer: &'a ReadyScorer,
-    pub inputs: &'a Inputs,
-    pub references: &'a ReferenceFiles,
-    pub sources: Vec<PathBuf>,
-}
-
-/// What is kept of a batch.
-struct Kept {
-    rows: Vec<Row>,
-    numbers: Vec<u64>,
-    /// By story, by column.
-    values: Vec<Value>,
-}
-
-impl Kept {
-    fn new(scored: &Batch<'_>) -> Self {
-        let row = |record: &storymeter::core::read::Record| {
-            let story = &record.story;
-            Row {
-                id: story.id.clone(),
-                system: story.system.clone(),
-                item: story.item().to_owned(),
-                ratings: story.ratings.clone(),
-                ..Row::default()
-            }
-        };
-        let values = (0..scored.records.len()).flat_map(|at| scored.batch.values(at).to_vec());
-        Self {
-            rows: scored.records.iter().map(row).collect(),
-            numbers: scored.records.iter().map(|record| record.number).collect(),
-            values: values.collect(),
-        }
-    }
-}
-
-impl Scoring<'_> {
-    /// Scores the stories.
-    pub fn scored(
-        self,
-        resampling: &Resampling,
-        against: Option<&str>,
-        progress: &Progress,
-    ) -> Result<Scored, Failure> {
-        let columns = self.scorer.metrics().columns();
-        let mut values: Vec<Vec<Value>> = vec![Vec::new(); columns.len()];
-        let (mut rows, mut numbers) = (Vec::new(), Vec::new());
-        let keep = |scored: Batch<'_>| Ok::<_, Failure>(Kept::new(&scored));
-        let run = self.scorer.over(self.inputs, self.references, progress, keep, |kept| {
-            rows.extend(kept.rows);
-            numbers.extend(kept.numbers);
-            for (at, value) in kept.values.into_iter().enumerate() {
-                values[at % columns.len()].push(value);
-            }
-            Ok(())
-        })?;
-        let overview = Overview::new(&run, resampling, against, progress)?;
-        let mut table = ScoreTable::new(rows);
-        run.columns().into_iter().zip(values).for_each(|(column, one)| table.push(column, one));
-        let metrics = table.of_role(Role::Metric);
-        let table = Arc::new(table);
-        Ok(Scored { table, metrics, numbers, run, overview, sources: self.sources })
-    }
 }
 
 /// A column of a summary: the score, the reason of its absence, and the interval.
@@ -102,6 +30,17 @@ pub type Cell = (Option<f64>, Option<String>, Option<(f64, f64)>);
 
 /// A summary: the system, the number of stories, and the columns.
 pub type SummaryRow = (Option<String>, usize, Vec<Cell>);
+
+/// The format that the name of a score file says.
+pub fn format_of(path: &Path) -> PyResult<ScoreFormat> {
+    ScoreFormat::of_name(path).ok_or_else(|| {
+        PyValueError::new_err(format!(
+            "path: \"{}\" does not say which format to write; let it end in .jsonl, .csv or \
+             .parquet",
+            path.display()
+        ))
+    })
+}
 
 /// What Python gets of a summary.
 pub fn summary_row(summary: &Summary) -> SummaryRow {
@@ -113,45 +52,47 @@ pub fn summary_row(summary: &Summary) -> SummaryRow {
     (summary.system.clone(), summary.stories, cells.collect())
 }
 
+/// How many bad records were skipped, and what was wrong with the first ones.
+pub fn skipped(run: &Run) -> (u64, Vec<String>) {
+    (run.skipped().count, run.skipped().messages.clone())
+}
+
 impl Scored {
-    /// Writes the scores of every story, as the command line does.
-    fn scores<W: Write + Send>(&self, format: ScoreFormat, out: W) -> std::io::Result<W> {
-        let keys: Vec<Key> = self.score_columns().map(|(column, _)| column.key.clone()).collect();
-        let lines = ScoreLines::new(format, keys);
-        let mut writer = ScoreWriter::new(out, &lines)?;
-        writer.write_table(&lines, &self.table)?;
-        writer.finish(&self.run.header())
+    /// Scores the stories.
+    pub fn new(
+        scorer: &ReadyScorer,
+        inputs: &Inputs,
+        resampling: &Resampling,
+        against: Option<&Against>,
+        progress: &Progress,
+    ) -> storymeter::Result<Self> {
+        let scored = scorer.table(inputs, progress)?;
+        let overview = Overview::new(&scored.run, resampling, against, progress)?;
+        Ok(Self { metrics: scored.table.of_role(Role::Metric), scored, overview })
     }
 
     /// The score table, with the ratings of the stories.
     pub fn table(&self) -> &Arc<ScoreTable> {
-        &self.table
+        &self.scored.table
     }
 
     /// The columns of scores, and a value per story.
     fn score_columns(&self) -> impl Iterator<Item = (&Column, &[Value])> {
-        self.metrics.iter().map(|&at| (&self.table.columns()[at], self.table.values(at)))
+        self.metrics
+            .iter()
+            .map(|&at| (&self.scored.table.columns()[at], self.scored.table.values(at)))
     }
 
     /// The values of a column of scores.
     fn values_of(&self, column: usize) -> &[Value] {
-        self.table.values(self.metrics[column])
-    }
-
-    fn write_file(&self, path: &Path, format: ScoreFormat) -> storymeter::core::Result<()> {
-        let sources: Vec<&Path> = self.sources.iter().map(PathBuf::as_path).collect();
-        file::distinct(&[path, &Header::path_of(path)], &sources)?;
-        let file = self
-            .scores(format, file::Hashed::new(AtomicFile::create(path)?))
-            .map_err(|e| storymeter::core::Error::io(Place::file(path), e))?;
-        self.run.header().commit(file)
+        self.scored.table.values(self.metrics[column])
     }
 }
 
 #[pymethods]
 impl Scored {
     fn __len__(&self) -> usize {
-        self.table.rows().len()
+        self.scored.table.rows().len()
     }
 
     /// The keys of the scores.
@@ -196,7 +137,7 @@ impl Scored {
 
     /// The signature of the metric of a column.
     fn signature_of(&self, column: usize) -> Option<String> {
-        let mut parts = self.run.metrics().parts().zip(&self.overview.signatures);
+        let mut parts = self.scored.run.metrics().parts().zip(&self.overview.signatures);
         let found = parts.find(|(part, _)| part.columns.contains(&column));
         found.map(|(_, signature)| signature.to_string())
     }
@@ -204,46 +145,46 @@ impl Scored {
     /// By story: the number of its record in the input.
     #[getter]
     fn numbers(&self) -> Vec<u64> {
-        self.numbers.clone()
+        self.scored.numbers.clone()
     }
 
     /// The ids of the stories.
     #[getter]
     fn ids<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        PyList::new(py, self.table.rows().iter().map(|row| &row.id))
+        PyList::new(py, self.scored.table.rows().iter().map(|row| &row.id))
     }
 
     /// The systems of the stories.
     #[getter]
     fn systems<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        PyList::new(py, self.table.rows().iter().map(|row| &row.system))
+        PyList::new(py, self.scored.table.rows().iter().map(|row| &row.system))
     }
 
     /// The items of the stories.
     #[getter]
     fn items<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        PyList::new(py, self.table.rows().iter().map(|row| &row.item))
+        PyList::new(py, self.scored.table.rows().iter().map(|row| &row.item))
     }
 
     /// How many bad records were skipped, and what was wrong with the first ones.
     #[getter]
     fn skipped(&self) -> (u64, Vec<String>) {
-        (self.run.skipped.count, self.run.skipped.messages.clone())
+        skipped(&self.scored.run)
     }
 
     /// What is worth a word: stories that were read only in part, that have no value, or that are
     /// not like stories.
     #[getter]
     fn notes(&self) -> Vec<String> {
-        let mut notes = self.run.notes();
-        notes.extend(self.run.unlike_note());
+        let mut notes = self.scored.run.notes();
+        notes.extend(self.scored.run.other_texts_note());
         notes
     }
 
     /// What was read, in one line.
     #[getter]
     fn summary(&self) -> String {
-        self.run.summary.to_string()
+        self.scored.run.summary().to_string()
     }
 
     /// The table that the command line prints.
@@ -259,20 +200,14 @@ impl Scored {
 
     /// The lines that the command line writes to a JSONL file.
     fn json_lines<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let lines = py.detach(|| self.scores(ScoreFormat::Jsonl, Vec::new()))?;
-        Ok(PyBytes::new(py, &lines))
+        let lines = py.detach(|| self.scored.json_lines());
+        Ok(PyBytes::new(py, &lines.map_err(|error| errors::error(py, error))?))
     }
 
     /// Writes the scores and their header.
     fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        let Some(format) = ScoreFormat::of_name(&path) else {
-            return Err(PyValueError::new_err(format!(
-                "path: \"{}\" does not say which format to write; let it end in .jsonl, .csv or \
-                 .parquet",
-                path.display()
-            )));
-        };
-        py.detach(|| self.write_file(&path, format)).map_err(|error| errors::error(py, error))
+        let format = format_of(&path)?;
+        py.detach(|| self.scored.write(&path, format)).map_err(|error| errors::error(py, error))
     }
 
     /// A table with id, system, item and one column per score.
@@ -285,7 +220,7 @@ impl Scored {
         // The consumer casts if it wants other types; the interface allows that.
         let _ = requested_schema;
         let columns = py.detach(|| {
-            let rows = || self.table.rows().iter();
+            let rows = || self.scored.table.rows().iter();
             let mut columns = vec![
                 ("id".to_owned(), OutColumn::texts(rows().map(|row| Some(row.id.as_str())))),
                 ("system".to_owned(), OutColumn::texts(rows().map(|row| row.system.as_deref()))),

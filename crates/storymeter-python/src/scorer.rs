@@ -6,19 +6,20 @@ use std::sync::Arc;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
-use storymeter::core::read::{DuplicateIds, FieldNames, Format, ReadOptions, Rows};
 use storymeter::input::{Inputs, ReferenceFiles};
-use storymeter::ledger::Resampling;
+use storymeter::ledger::{Against, Resampling};
 use storymeter::{Device, Precision, ReadyScorer};
+use storymeter_core::read::{DuplicateIds, FieldNames, Format, ReadOptions, Rows};
+use storymeter_meta::study::Sides;
 
 use crate::frame::Frame;
 use crate::rows::{self, Columns, Texts, WithReferences};
-use crate::scored::{Scored, Scoring};
+use crate::scored::Scored;
 use crate::work;
 
 /// Scores stories with open models. `storymeter.Scorer` is the public class.
-#[pyclass(frozen, module = "storymeter._native")]
-pub struct Scorer {
+#[pyclass(frozen, name = "Scorer", module = "storymeter._native")]
+pub struct PyScorer {
     pub(crate) ready: Arc<ReadyScorer>,
     pub(crate) threads: usize,
 }
@@ -38,7 +39,7 @@ pub struct Reading<'py> {
 }
 
 #[pymethods]
-impl Scorer {
+impl PyScorer {
     #[new]
     #[pyo3(signature = (
         metrics, model, weights, device, precision, seed, threads, corpus_stats, corpus,
@@ -74,15 +75,11 @@ impl Scorer {
         if let Some(file) = corpus_stats {
             scorer = scorer.corpus_stats(file);
         }
-        let corpus = corpus.map(|corpus| -> PyResult<_> {
-            let references = corpus.reference_files();
-            Ok((corpus.inputs(py, true)?, references))
-        });
-        let corpus = corpus.transpose()?;
+        let corpus = corpus.map(|corpus| corpus.inputs(py)).transpose()?;
         let ready = work::run(py, threads, show, move |progress| {
             let mut ready = scorer.build()?;
-            if let Some((inputs, references)) = &corpus {
-                ready.gather_corpus_stats(inputs, references, progress)?;
+            if let Some(inputs) = &corpus {
+                ready.gather_corpus_stats(inputs, progress)?;
             }
             Ok(ready)
         })?;
@@ -94,7 +91,7 @@ impl Scorer {
         self.ready.metrics().columns().iter().map(|column| column.key.to_string()).collect()
     }
 
-    #[pyo3(signature = (reading, resamples, seed, against, threads, show))]
+    #[pyo3(signature = (reading, resamples, seed, against, one_sided, threads, show))]
     #[allow(clippy::too_many_arguments, reason = "Python names them")]
     fn score(
         &self,
@@ -103,23 +100,23 @@ impl Scorer {
         resamples: usize,
         seed: u64,
         against: Option<String>,
+        one_sided: bool,
         threads: Option<usize>,
         show: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Scored> {
-        let references = reading.reference_files();
-        let sources = reading.files();
-        let inputs = reading.inputs(py, true)?;
+        let inputs = reading.inputs(py)?;
         let resampling = Resampling { resamples, seed, ..Resampling::default() };
+        let sides = if one_sided { Sides::One } else { Sides::Two };
+        let against = against.map(|system| Against::new(system).sides(sides));
         let ready = Arc::clone(&self.ready);
         work::run(py, threads.unwrap_or(self.threads), show, move |progress| {
             let inputs = if ready.reads_twice() { inputs.repeatable()? } else { inputs };
-            let run = Scoring { scorer: &ready, inputs: &inputs, references: &references, sources };
-            run.scored(&resampling, against.as_deref(), progress)
+            Ok(Scored::new(&ready, &inputs, &resampling, against.as_ref(), progress)?)
         })
     }
 }
 
-impl Scorer {
+impl PyScorer {
     /// The models and tables.
     pub fn ready(&self) -> &Arc<ReadyScorer> {
         &self.ready
@@ -132,25 +129,9 @@ impl Scorer {
 }
 
 impl Reading<'_> {
-    /// How records become stories. Some verbs accept stories without any text, and others do not.
-    pub fn options(&self, allow_empty: bool) -> PyResult<ReadOptions> {
-        let format = self.format.as_deref();
-        let options = read_options(&self.columns, format, self.skip_bad, self.renumber)?;
-        Ok(ReadOptions { allow_empty, ..options })
-    }
-
-    /// The files of references.
-    fn reference_files(&self) -> ReferenceFiles {
-        ReferenceFiles { files: self.reference_files.clone(), ..ReferenceFiles::default() }
-    }
-
-    /// The files that the stories and references are read from.
-    pub fn files(&self) -> Vec<PathBuf> {
-        let stories: Vec<PathBuf> = match self.kind.as_str() {
-            "files" => self.stories.extract().unwrap_or_default(),
-            _ => Vec::new(),
-        };
-        stories.into_iter().chain(self.reference_files.iter().cloned()).collect()
+    /// How records become stories.
+    pub fn options(&self) -> PyResult<ReadOptions> {
+        read_options(&self.columns, self.format.as_deref(), self.skip_bad, self.renumber)
     }
 
     /// The path, if the stories are one file.
@@ -163,11 +144,14 @@ impl Reading<'_> {
     }
 
     /// The inputs, which are read as [`Reading::options`] says.
-    pub fn inputs(self, py: Python<'_>, allow_empty: bool) -> PyResult<Inputs> {
-        let options = self.options(allow_empty)?;
+    pub fn inputs(self, py: Python<'_>) -> PyResult<Inputs> {
+        let options = self.options()?;
+        let references =
+            ReferenceFiles { files: self.reference_files, ..ReferenceFiles::default() };
         let rows: Arc<dyn Rows> = match self.kind.as_str() {
             "files" => {
-                return Ok(Inputs::new(self.stories.extract()?, options));
+                let inputs = Inputs::new(self.stories.extract()?, options);
+                return Ok(inputs.references(references));
             }
             "texts" => Arc::new(Texts::new(self.stories.cast::<PyList>()?, rows::STORIES)?),
             "frame" => Arc::new(Frame::new(&self.stories, &options.fields)?),
@@ -179,7 +163,8 @@ impl Reading<'_> {
             None => rows,
         };
         // The rows have the standard names.
-        Ok(Inputs::rows(rows, ReadOptions { fields: FieldNames::default(), ..options }))
+        let options = options.with(|it| it.fields = FieldNames::default());
+        Ok(Inputs::rows(rows, options).references(references))
     }
 }
 
@@ -194,17 +179,15 @@ pub fn read_options(
     let fields = rows::field_names(columns)?;
     let format = format.map(str::parse::<Format>).transpose();
     let format = format.map_err(|e| PyValueError::new_err(e.to_string()))?;
-    Ok(ReadOptions {
-        format,
-        fields,
-        duplicates: if renumber { DuplicateIds::Renumber } else { DuplicateIds::Refuse },
-        skip_bad,
-        allow_empty: true,
-        ..ReadOptions::default()
-    })
+    Ok(ReadOptions::default().with(|it| {
+        it.format = format;
+        it.fields = fields;
+        it.duplicates = if renumber { DuplicateIds::Renumber } else { DuplicateIds::Refuse };
+        it.skip_bad = skip_bad;
+    }))
 }
 
-fn device_of(name: &str) -> PyResult<Device> {
+pub fn device_of(name: &str) -> PyResult<Device> {
     let number = match name.split_once(':') {
         None if name == "cpu" => return Ok(Device::Cpu),
         None if name == "cuda" => Some(0),
@@ -218,7 +201,7 @@ fn device_of(name: &str) -> PyResult<Device> {
     })
 }
 
-fn precision_of(name: &str) -> PyResult<Precision> {
+pub fn precision_of(name: &str) -> PyResult<Precision> {
     Ok(match name {
         "int8" => Precision::Int8,
         "f16" => Precision::F16,

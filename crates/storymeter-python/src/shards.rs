@@ -6,15 +6,15 @@ use std::sync::Arc;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use storymeter::Overview;
-use storymeter::core::read::{Format, ReadOptions};
-use storymeter::core::write::ScoreFormat;
-use storymeter::core::{Error, Place, Settings};
 use storymeter::ledger::Resampling;
 use storymeter::shards::{self, MergeNote, MergeOptions, Outcome, ShardOptions};
+use storymeter_core::read::{Format, ReadOptions};
+use storymeter_core::write::ScoreFormat;
+use storymeter_core::{Error, Place, Settings};
 
 use crate::errors;
-use crate::scored::{SummaryRow, summary_row};
-use crate::scorer::{Scorer, read_options};
+use crate::scored::{self, SummaryRow, skipped, summary_row};
+use crate::scorer::{PyScorer, read_options};
 use crate::work;
 
 /// A file of stories and where its scores go: `storymeter.Shard`.
@@ -49,12 +49,9 @@ impl Reading {
     }
 }
 
-/// The formats of score files.
-const FORMATS: [ScoreFormat; 3] = [ScoreFormat::Jsonl, ScoreFormat::Csv, ScoreFormat::Parquet];
-
 fn score_format(name: &str) -> PyResult<ScoreFormat> {
-    FORMATS.into_iter().find(|known| known.ending() == name).ok_or_else(|| {
-        let names = FORMATS.map(|known| format!("\"{}\"", known.ending())).join(", ");
+    ScoreFormat::ALL.into_iter().find(|known| known.ending() == name).ok_or_else(|| {
+        let names = ScoreFormat::ALL.map(|known| format!("\"{}\"", known.ending())).join(", ");
         PyValueError::new_err(format!("out_format: \"{name}\" is none of {names}"))
     })
 }
@@ -108,7 +105,7 @@ pub fn plan_shards(
 #[pyo3(signature = (scorer, shard, reading, resume, threads, show))]
 pub fn score_shard(
     py: Python<'_>,
-    scorer: &Scorer,
+    scorer: &PyScorer,
     shard: Shard,
     reading: Reading,
     resume: bool,
@@ -116,7 +113,11 @@ pub fn score_shard(
     show: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<(bool, u64, u64)> {
     let shard = shard.into_library()?;
-    let options = ShardOptions { read: reading.options()?, resume, ..ShardOptions::default() };
+    let read = reading.options()?;
+    let options = ShardOptions::default().with(|it| {
+        it.read = read;
+        it.resume = resume;
+    });
     let ready = Arc::clone(&scorer.ready);
     let outcome = work::run(py, threads.unwrap_or(scorer.threads), show, move |progress| {
         Ok(shards::score_shard(&ready, &shard, &options, progress)?)
@@ -141,13 +142,17 @@ pub fn merge_shards(
     paths: Vec<PathBuf>,
     expect: Option<u64>,
     resamples: usize,
-    seed: u64,
+    seed: Option<u64>,
     weights: Vec<(String, PathBuf)>,
     threads: usize,
 ) -> PyResult<Merged> {
-    let mut settings = Settings { seed, ..Settings::default() };
+    let mut settings = Settings { seed: seed.unwrap_or_default(), ..Settings::default() };
+    let seed = seed.unwrap_or(Resampling::SEED);
     settings.weights.extend(weights);
-    let options = MergeOptions { settings, expect, ..MergeOptions::default() };
+    let options = MergeOptions::default().with(|it| {
+        it.settings = settings;
+        it.expect = expect;
+    });
     let resampling = Resampling { resamples, seed, ..Resampling::default() };
     work::run(py, threads, None, move |progress| {
         let merged = shards::merge(&paths, &options)?;
@@ -203,13 +208,12 @@ impl Merged {
     /// How many bad records were skipped, and what was wrong with the first ones.
     #[getter]
     fn skipped(&self) -> (u64, Vec<String>) {
-        (self.merged.run.skipped.count, self.merged.run.skipped.messages.clone())
+        skipped(&self.merged.run)
     }
 
     /// Joins the scores of all stories to one file.
     fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        let ending = path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase());
-        let format = score_format(ending.as_deref().unwrap_or_default())?;
+        let format = scored::format_of(&path)?;
         py.detach(|| shards::join(&self.merged, format, &path)?.commit())
             .map_err(|e| errors::error(py, e))
     }

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use storymeter::ScoreTable;
-use storymeter::core::{Direction, Ratings, Row};
-use storymeter::meta::study::{IntervalMethod, Sides, Test};
-use storymeter::meta::view::{Sheet, text};
-use storymeter::meta::{DrawOptions, DuelOptions, Settings};
-use storymeter::stats::{Coefficient, Correction};
+use storymeter_core::{ColumnView, Direction, Ratings, Role, Row};
+use storymeter_meta::study::{IntervalMethod, Sides, Test};
+use storymeter_meta::view::{Sheet, text};
+use storymeter_meta::{Coefficient, Correction};
+use storymeter_meta::{DrawOptions, PairOptions, Settings};
 
 use crate::errors::{self, Failure};
 use crate::scored::Scored;
@@ -80,12 +80,12 @@ impl Table {
 
     /// The columns: key, whether it is a criterion, its direction, and a number per story.
     fn columns(&self) -> Vec<(String, bool, String, Vec<Option<f64>>)> {
-        let column = |(at, column): (usize, &storymeter::core::Column)| {
-            let values = self.table.values(at).iter().map(|value| value.as_ref().ok().copied());
-            let is_human = column.role == storymeter::core::Role::Human;
-            (column.key.to_string(), is_human, column.direction.to_string(), values.collect())
+        let column = |column: ColumnView<'_>| {
+            let is_human = column.role == Role::Human;
+            let (key, direction) = (column.key.to_string(), column.direction.to_string());
+            (key, is_human, direction, column.numbers())
         };
-        self.table.columns().iter().enumerate().map(column).collect()
+        self.table.views().map(column).collect()
     }
 
     /// By story, a number of the item that it was written for.
@@ -127,7 +127,7 @@ pub struct StudySettings {
     interval: String,
     confidence: f64,
     resamples: usize,
-    draws: usize,
+    draws: Option<usize>,
     seed: u64,
 }
 
@@ -144,7 +144,7 @@ impl StudySettings {
             interval: choice("interval", &self.interval, &intervals.map(|one| (one.name(), one)))?,
             confidence: share("confidence", self.confidence)?,
             resamples: self.resamples,
-            duels: DuelOptions { draws: self.draws, seed: self.seed, ..DuelOptions::default() },
+            pairs: PairOptions { draws: self.draws, seed: self.seed },
             draws: DrawOptions { seed: self.seed, ..DrawOptions::default() },
         })
     }

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
-use storymeter::core::Progress;
+use storymeter_core::Progress;
 
 use crate::errors::{self, Failure};
 

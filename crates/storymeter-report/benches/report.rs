@@ -48,7 +48,7 @@ fn report(c: &mut Criterion) {
     let table = read::scores(&path, &Catalogue::default()).unwrap();
     let study = table::analyse(&table, &table::Options::default()).unwrap();
     let run = temporary.path().join("run");
-    folder::write(&study, &run, &[]).unwrap();
+    folder::write(&study, &run, folder::SheetSet::default(), &[]).unwrap();
     let many = read_inputs(run);
     group.bench_function("figures of 40 metrics", |b| {
         b.iter(|| black_box(Report::new(&many).figures(FigureSet::All)).len())

@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 
 use serde_json::{Map, Value, json};
-use storymeter_core::{Direction, Role};
+use storymeter_core::Role;
 use storymeter_meta::Study;
+use storymeter_meta::scatter::Scatter;
 use storymeter_meta::view::{Cell, Head, Mark, Sheet};
 
 use crate::figures::MEAN;
@@ -97,7 +98,7 @@ fn cell(cell: &Cell) -> Value {
         Cell::Number(value) => number(*value),
         Cell::Count(count) => (*count).into(),
         Cell::Text(text) => text.as_str().into(),
-        Cell::Missing { nan: reason } => json!({ "absent": reason }),
+        Cell::Missing(absence) => json!({ "absent": absence.to_string() }),
     }
 }
 
@@ -238,33 +239,14 @@ fn texts(table: &StoryTable, kept: &[usize], notes: &mut Vec<String>) -> Value {
     texts.into()
 }
 
-/// The rows by the distance between their ranks under the default metric and criterion, largest
-/// first. Rows without one of the numbers come last.
+/// The rows by how far metric and people disagree about them, the largest disagreement first. Rows
+/// without one of the numbers come last.
 fn by_disagreement(table: &StoryTable, kept: &[usize], known: &[usize]) -> Vec<usize> {
-    let Some((metric, criterion)) = table.default_pair() else { return known.to_vec() };
-    let is_reversed = match table.scores().columns()[metric].direction {
-        Direction::Lower => true,
-        Direction::Higher => false,
-        Direction::None => table.pearson(metric, criterion).is_some_and(|r| r < 0.0),
-    };
-    let ranks = |column: usize| {
-        let values = table.numbers(column);
-        let value = |row: usize| values[kept[row]];
-        let mut order: Vec<usize> =
-            known.iter().copied().filter(|&row| !value(row).is_nan()).collect();
-        order.sort_by(|&a, &b| value(a).total_cmp(&value(b)));
-        let last = (order.len() as f64 - 1.0).max(1.0);
-        let mut ranks = vec![None; kept.len()];
-        order.iter().enumerate().for_each(|(rank, &row)| ranks[row] = Some(rank as f64 / last));
-        ranks
-    };
-    let (scored, human) = (ranks(metric), ranks(criterion));
-    let distance = |row: usize| -> f64 {
-        let (Some(scored), Some(human)) = (scored[row], human[row]) else { return -1.0 };
-        let scored: f64 = if is_reversed { 1.0 - scored } else { scored };
-        let distance: f64 = scored - human;
-        distance.abs()
-    };
+    let plot = |(metric, criterion)| Scatter::new(table.scores(), metric, criterion).ok();
+    let Some(plot) = table.default_pair().and_then(plot) else { return known.to_vec() };
+    let distances: HashMap<usize, f64> =
+        plot.rows.iter().copied().zip(plot.disagreement()).collect();
+    let distance = |row: usize| distances.get(&kept[row]).copied().unwrap_or(-1.0);
     let mut rows = known.to_vec();
     rows.sort_by(|&a, &b| distance(b).total_cmp(&distance(a)));
     rows
@@ -292,7 +274,7 @@ mod tests {
 
     #[test]
     fn an_absent_number_keeps_its_reason() {
-        let absent = cell(&Cell::missing("a column is constant"));
+        let absent = cell(&Cell::missing(storymeter_core::Absence::Constant));
         assert_eq!(absent, json!({"absent": "a column is constant"}));
     }
 

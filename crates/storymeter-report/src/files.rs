@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use storymeter_core::file::StagedFolder;
 use storymeter_core::{Error as CoreError, Place, Progress};
-use storymeter_meta::Draft;
 use storymeter_meta::view::unique_stems;
 
 use crate::error::Result;
@@ -32,10 +32,10 @@ use crate::svg::Figure;
 /// # Errors
 /// Where a figure cannot be converted, or the file system refuses a file.
 pub fn write(figures: &[Figure], folder: &Path) -> Result<Vec<PathBuf>> {
-    Ok(draft(figures, folder, &Progress::unwatched())?.commit(&[])?)
+    Ok(prepare(figures, folder, &Progress::unwatched())?.commit(&[])?)
 }
 
-/// As [`write()`], but the files get their names only when the draft is committed.
+/// As [`write()`], but the files get their names only when the folder is committed.
 ///
 /// The folder itself is made, so that another output can be in it. `progress` hears of every
 /// figure.
@@ -43,9 +43,9 @@ pub fn write(figures: &[Figure], folder: &Path) -> Result<Vec<PathBuf>> {
 /// # Errors
 /// Where a figure cannot be converted, the folder cannot be made or written to, or the disk is
 /// full.
-pub fn draft(figures: &[Figure], folder: &Path, progress: &Progress) -> Result<Draft> {
+pub fn prepare(figures: &[Figure], folder: &Path, progress: &Progress) -> Result<StagedFolder> {
     fs::create_dir_all(folder).map_err(|e| CoreError::io(Place::file(folder), e))?;
-    let mut draft = Draft::new(folder)?;
+    let mut staged = StagedFolder::new(folder)?;
     let stems = unique_stems(figures.iter().map(|figure| figure.id.as_str()), &[]);
     #[cfg(feature = "figures")]
     let fonts = convert::fonts();
@@ -53,17 +53,17 @@ pub fn draft(figures: &[Figure], folder: &Path, progress: &Progress) -> Result<D
     progress.expect(figures.len() as u64);
     for (figure, stem) in figures.iter().zip(&stems) {
         let svg = figure.standalone();
-        draft.write(&format!("{stem}.svg"), svg.as_bytes())?;
+        staged.write(&format!("{stem}.svg"), svg.as_bytes())?;
         #[cfg(feature = "figures")]
         {
             let tree = convert::parse(&figure.id, &svg, &fonts)?;
-            draft.write(&format!("{stem}.png"), &convert::png(&figure.id, &tree)?)?;
-            draft.write(&format!("{stem}.pdf"), &convert::pdf(&figure.id, &tree)?)?;
+            staged.write(&format!("{stem}.png"), &convert::png(&figure.id, &tree)?)?;
+            staged.write(&format!("{stem}.pdf"), &convert::pdf(&figure.id, &tree)?)?;
         }
         progress.advance(1);
     }
     progress.end();
-    Ok(draft)
+    Ok(staged)
 }
 
 /// Checks that a drawing can be converted to all formats.

@@ -4,8 +4,7 @@ use serde::Serialize;
 use storymeter_core::{Key, Role};
 use storymeter_meta::study::Turn;
 use storymeter_meta::view::{Form, Sheet, Subject};
-use storymeter_meta::{Edition, Level, Study};
-use storymeter_stats::Coefficient;
+use storymeter_meta::{Coefficient, Edition, Level, Study};
 
 /// What the numbers of a heat-map are, by which a reader of the page chooses one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -107,7 +106,7 @@ impl Heat {
                 heat.shown.pop();
                 heat.mean = heat.shown.pop();
                 let turn = |metric: &str| match study.turn(&Key::new(metric)) {
-                    Turn::Kept => 1,
+                    Turn::AsIs => 1,
                     Turn::Reversed => -1,
                     Turn::Absolute => 0,
                 };
@@ -145,8 +144,8 @@ impl Heat {
 mod tests {
     use super::*;
     use crate::testing::study;
+    use storymeter_meta::Correction;
     use storymeter_meta::study::Test;
-    use storymeter_stats::Correction;
 
     fn heat(subject: Subject, edition: Edition) -> Heat {
         let sheet = Sheet::new("pearson", subject, "williams f1, story-level", Form::Heatmap)

@@ -10,7 +10,7 @@ use storymeter_meta::suite::{self, SuiteKind, SuiteResult};
 use storymeter_meta::view::{self, Sheet, Subject};
 use storymeter_meta::{Study, folder};
 
-use crate::compare;
+use crate::changes;
 use crate::error::{Error, Result};
 use crate::stories::StoryTable;
 use crate::training::TrainingLog;
@@ -34,11 +34,15 @@ impl Run {
 
     /// The sheets that a page shows.
     ///
-    /// The votes behind rankings repeat the table of all correlations, and the outlines of violins
-    /// are part of another figure.
+    /// The ranking of the metrics has a part of its own, the votes behind rankings repeat the table
+    /// of all correlations, and the outlines of violins are part of another figure.
     pub(crate) fn shown_sheets(&self) -> impl Iterator<Item = &Sheet> {
-        let is_shown =
-            |sheet: &&Sheet| !matches!(sheet.subject, Subject::Votes(_) | Subject::RatingDensities);
+        let is_shown = |sheet: &&Sheet| {
+            !matches!(
+                sheet.subject,
+                Subject::MetricRanking | Subject::Votes(_) | Subject::RatingDensities
+            )
+        };
         self.sheets.iter().filter(is_shown)
     }
 }
@@ -273,7 +277,7 @@ impl Inputs {
             }
             // The same stories scored twice, which the page compares.
             Err(CoreError::OtherValue { .. })
-                if compare::all(self).len() + 1 == self.tables.len() =>
+                if changes::all(self).len() + 1 == self.tables.len() =>
             {
                 Ok(())
             }

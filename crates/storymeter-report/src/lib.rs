@@ -25,14 +25,13 @@
 //! JSON in which no `<` is left, and its scripts show them as text and never as markup.
 #![forbid(unsafe_code)]
 
-mod compare;
+mod changes;
 mod embed;
 mod error;
 mod figures;
 pub mod files;
 mod heat;
 mod inputs;
-mod leaderboard;
 mod page;
 mod palette;
 #[cfg(feature = "figures")]

@@ -1,6 +1,6 @@
 //! A report: what was read, and what was computed from it for the page and the figures.
 
-use crate::compare::{self, Changes};
+use crate::changes::{self, ShownChanges};
 use crate::figures::{self, FigureSet, SystemColours};
 use crate::inputs::Inputs;
 use crate::page;
@@ -12,7 +12,7 @@ use crate::systems::Comparisons;
 pub struct Report<'a> {
     inputs: &'a Inputs,
     colours: SystemColours,
-    changes: Vec<Changes>,
+    changes: Vec<ShownChanges>,
     comparisons: Comparisons,
 }
 
@@ -22,7 +22,7 @@ impl<'a> Report<'a> {
         Self {
             inputs,
             colours: SystemColours::new(inputs),
-            changes: compare::all(inputs),
+            changes: changes::all(inputs),
             comparisons: Comparisons::new(inputs),
         }
     }
@@ -49,7 +49,7 @@ impl<'a> Report<'a> {
         &self.comparisons
     }
 
-    pub(crate) fn changes(&self) -> &[Changes] {
+    pub(crate) fn changes(&self) -> &[ShownChanges] {
         &self.changes
     }
 }

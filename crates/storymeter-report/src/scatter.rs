@@ -1,7 +1,7 @@
 //! Metrics against human criteria: points, density and regression line, alone or side by side.
 
 use storymeter_core::{Key, Role, ScoreTable};
-use storymeter_stats::drop_nan_pairs;
+use storymeter_meta::scatter::{Scatter, strongest_metric};
 
 use crate::figures::SystemColours;
 use crate::palette;
@@ -19,21 +19,9 @@ const MOST_PANELS: usize = 12;
 
 /// The criteria that a metric can be plotted against, by position of their columns.
 pub(crate) fn criteria(stories: &StoryTable) -> Vec<usize> {
-    let has_plot = |&criterion: &usize| {
-        let metric = stories.strongest_metric(criterion);
-        metric.is_some_and(|metric| stories.pearson(metric, criterion).is_some())
-    };
-    stories.scores().of_role(Role::Human).into_iter().filter(has_plot).collect()
-}
-
-/// Intercept and slope of the least-squares line.
-fn regression(x: &[f64], y: &[f64]) -> (f64, f64) {
-    let n = x.len() as f64;
-    let (mx, my) = (x.iter().sum::<f64>() / n, y.iter().sum::<f64>() / n);
-    let sxy: f64 = x.iter().zip(y).map(|(x, y)| (x - mx) * (y - my)).sum();
-    let sxx: f64 = x.iter().map(|x| (x - mx) * (x - mx)).sum();
-    let slope = sxy / sxx;
-    (my - slope * mx, slope)
+    let scores = stories.scores();
+    let has_plot = |&criterion: &usize| strongest_metric(scores, criterion).is_some();
+    scores.of_role(Role::Human).into_iter().filter(has_plot).collect()
 }
 
 /// Where a plot stands and how large it is.
@@ -72,12 +60,17 @@ impl Frame {
     }
 }
 
-/// How a metric is chosen for a criterion: the user's own, or else the one with the strongest
-/// correlation over all stories.
-fn metric_for(stories: &StoryTable, criterion: usize, highlight: Option<&Key>) -> Option<usize> {
+/// The stories of a criterion and a metric: the user's own, or else the one with the strongest
+/// correlation over all stories. Comes with the position of the metric.
+fn chosen(
+    stories: &StoryTable,
+    criterion: usize,
+    highlight: Option<&Key>,
+) -> Option<(usize, Scatter)> {
+    let scores = stories.scores();
+    let plot = |metric: usize| Some((metric, Scatter::new(scores, metric, criterion).ok()?));
     let own = highlight.and_then(|key| stories.column(key, Role::Metric));
-    own.filter(|&metric| stories.pearson(metric, criterion).is_some())
-        .or_else(|| stories.strongest_metric(criterion))
+    own.and_then(plot).or_else(|| plot(strongest_metric(scores, criterion)?))
 }
 
 /// Plots one metric against one criterion; `None` where there is no correlation.
@@ -87,17 +80,18 @@ pub(crate) fn draw(
     highlight: Option<&Key>,
     colours: &SystemColours,
 ) -> Option<Figure> {
-    let metric = metric_for(stories, criterion, highlight)?;
+    let (metric, plot) = chosen(stories, criterion, highlight)?;
     let mut canvas = Canvas::default();
     let frame = Frame::ALONE;
-    let plot = draw_plot(&mut canvas, stories, (metric, criterion), colours, frame)?;
+    let sample =
+        draw_plot(&mut canvas, stories.scores(), &plot, (metric, criterion), colours, frame);
     let (left, top) = (frame.left, frame.bottom() + 48.0);
     let legend = legend(&mut canvas, stories.scores(), colours, (left, top), frame.right());
     let [metric, criterion] =
         [metric, criterion].map(|at| stories.scores().columns()[at].key.as_str());
     let title = format!("{metric} against {criterion}");
     let mut figure = canvas.finish(&title, frame.right() + 14.0, top + 4.0 + legend);
-    figure.notes.extend(plot.sample);
+    figure.notes.extend(sample);
     Some(figure)
 }
 
@@ -112,10 +106,11 @@ pub(crate) fn draw_all(
     let mut is_sample = false;
     let criteria = criteria(stories);
     for (at, &criterion) in criteria.iter().take(MOST_PANELS).enumerate() {
-        let metric = metric_for(stories, criterion, highlight)?;
+        let (metric, plot) = chosen(stories, criterion, highlight)?;
         let frame = Frame::panel(at);
-        let plot = draw_plot(&mut canvas, stories, (metric, criterion), colours, frame)?;
-        is_sample |= plot.sample.is_some();
+        let columns = (metric, criterion);
+        let sample = draw_plot(&mut canvas, stories.scores(), &plot, columns, colours, frame);
+        is_sample |= sample.is_some();
         last = Some(frame);
     }
     let across = Frame::panel(criteria.len().clamp(1, 3) - 1).right();
@@ -135,24 +130,16 @@ pub(crate) fn draw_all(
     Some(figure)
 }
 
-/// What a plot shows besides its marks.
-struct Plot {
-    /// The remark that only a sample of the stories is drawn.
-    sample: Option<String>,
-}
-
+/// Draws one plot. Returns the remark that only a sample of the stories is drawn.
 fn draw_plot(
     canvas: &mut Canvas,
-    stories: &StoryTable,
+    scores: &ScoreTable,
+    plot: &Scatter,
     (metric, criterion): (usize, usize),
     colours: &SystemColours,
     frame: Frame,
-) -> Option<Plot> {
-    let scores = stories.scores();
-    let r = stories.pearson(metric, criterion)?;
-    let (human, scored) = (stories.numbers(criterion), stories.numbers(metric));
+) -> Option<String> {
     let [metric, criterion] = [metric, criterion].map(|at| scores.columns()[at].key.as_str());
-    let pairs = drop_nan_pairs(&human, &scored).ok()?;
     let range = |values: &[f64]| {
         let (low, high) = values
             .iter()
@@ -160,11 +147,11 @@ fn draw_plot(
         let pad = (high - low) * 0.04;
         (low - pad, high + pad)
     };
-    let ((x0, x1), (y0, y1)) = (range(&pairs.x), range(&pairs.y));
+    let ((x0, x1), (y0, y1)) = (range(&plot.ratings), range(&plot.scores));
     let Frame { left, top, width, height, most_points } = frame;
     let at_x = |x: f64| left + (x - x0) / (x1 - x0) * width;
     let at_y = |y: f64| top + height - (y - y0) / (y1 - y0) * height;
-    density(canvas, (&pairs.x, &pairs.y), (x0, x1), (y0, y1), frame);
+    density(canvas, (&plot.ratings, &plot.scores), (x0, x1), (y0, y1), frame);
     let parts = if width < 300.0 { 4 } else { 6 };
     for tick in ticks(x0, x1, parts) {
         canvas.text(at_x(tick), top + height + 15.0, 10.0, Anchor::Middle, &short(tick));
@@ -173,40 +160,35 @@ fn draw_plot(
         canvas.line([left, at_y(tick), left + width, at_y(tick)], true);
         canvas.text(left - 6.0, at_y(tick) + 3.5, 10.0, Anchor::End, &short(tick));
     }
-    let present: Vec<usize> = (0..scores.rows().len())
-        .filter(|&at| !human[at].is_nan() && !scored[at].is_nan())
-        .collect();
-    let stride = present.len().div_ceil(most_points);
-    let drawn: Vec<usize> = present.iter().copied().step_by(stride.max(1)).collect();
+    let stride = plot.rows.len().div_ceil(most_points).max(1);
+    let points = plot.rows.iter().zip(plot.ratings.iter().zip(&plot.scores)).step_by(stride);
     for system in scores.systems().into_iter().map(Some).chain([None]) {
-        let is_own = |at: &&usize| scores.rows()[**at].system.as_deref() == system;
+        let own = points.clone().filter(|(at, _)| scores.rows()[**at].system.as_deref() == system);
         let system = system.unwrap_or_default();
         canvas.open(system);
-        for &at in drawn.iter().filter(is_own) {
-            let column = format!("{metric}, {criterion} {}", short(human[at]));
-            let datum = Datum { value: scored[at], row: &scores.rows()[at].id, column: &column };
-            canvas.dot(at_x(human[at]), at_y(scored[at]), 2.2, colours.get(system), datum);
+        for (&at, (&rating, &score)) in own {
+            let column = format!("{metric}, {criterion} {}", short(rating));
+            let datum = Datum { value: score, row: &scores.rows()[at].id, column: &column };
+            canvas.dot(at_x(rating), at_y(score), 2.2, colours.get(system), datum);
         }
         canvas.close();
     }
-    let (intercept, slope) = regression(&pairs.x, &pairs.y);
     let ends: Vec<(f64, f64)> =
-        [x0, x1].map(|x| (at_x(x), at_y((intercept + slope * x).clamp(y0, y1)))).to_vec();
+        [x0, x1].map(|x| (at_x(x), at_y((plot.intercept + plot.slope * x).clamp(y0, y1)))).to_vec();
     canvas.path(&ends, false, "fill=\"none\" stroke=\"currentColor\" stroke-width=\"2\"");
     canvas.line([left, top + height, left + width, top + height], false);
-    let head = format!("r = {}, {} stories", short(r), pairs.x.len());
+    let head = format!("r = {}, {} stories", short(plot.r), plot.rows.len());
     canvas.text(left, top - 10.0, 11.5, Anchor::Start, &head);
     let rating = format!("{criterion} (mean rating)");
     canvas.text(left + width / 2.0, top + height + 34.0, 11.0, Anchor::Middle, &rating);
     canvas.turned_text(left - 48.0, top + height / 2.0, 11.0, Anchor::Middle, -90.0, metric);
-    let sample = (drawn.len() < present.len()).then(|| {
+    (stride > 1).then(|| {
         format!(
             "An even sample of {} of the {} stories is drawn; density and regression rest on all",
-            drawn.len(),
-            present.len()
+            points.len(),
+            plot.rows.len()
         )
-    });
-    Some(Plot { sample })
+    })
 }
 
 /// Names the systems beside their colours. Returns the height.
@@ -274,17 +256,5 @@ fn density(
             true,
             &format!("fill=\"{}\" fill-opacity=\"{shade:.3}\"", palette::category(15)),
         );
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_line_has_least_squares() {
-        let (intercept, slope) = regression(&[0.0, 1.0, 2.0, 3.0], &[1.0, 3.0, 5.0, 8.0]);
-        // numpy.polyfit([0, 1, 2, 3], [1, 3, 5, 8], 1) -> 2.3, 0.8
-        assert!((slope - 2.3).abs() < 1e-12 && (intercept - 0.8).abs() < 1e-12);
     }
 }

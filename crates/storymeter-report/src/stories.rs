@@ -10,14 +10,9 @@ use storymeter_core::{
     Catalogue, Key, Place, Result as CoreResult, Role, Row, RowIndex, ScoreTable, Story, Value,
     file,
 };
-use storymeter_meta::Edition;
-use storymeter_meta::study::Turn;
-use storymeter_stats::{Coefficient, drop_nan_pairs};
+use storymeter_meta::scatter::strongest_metric;
 
 use crate::error::{Error, Result};
-
-/// The fewest stories over which a correlation says anything: any two points lie on a line.
-const LEAST_PAIRS: usize = 3;
 
 /// The largest score table that is read.
 const MOST_BYTES: u64 = 1 << 30;
@@ -260,37 +255,10 @@ impl StoryTable {
         self.scores.columns().iter().position(|column| column.role == role && column.key == *key)
     }
 
-    /// How the correlations of a metric count.
-    pub(crate) fn turn(&self, metric: usize) -> Turn {
-        Turn::new(self.scores.columns()[metric].direction, Edition::Corrected)
-    }
-
-    /// For a criterion, the metric with the highest Pearson correlation over all stories, turned by
-    /// the direction of the metric.
-    pub(crate) fn strongest_metric(&self, criterion: usize) -> Option<usize> {
-        let strength = |&metric: &usize| {
-            let found = self.pearson(metric, criterion);
-            found.map_or(f64::NEG_INFINITY, |r| self.turn(metric).apply(r))
-        };
-        let metrics = self.scores.of_role(Role::Metric).into_iter();
-        metrics.max_by(|a, b| strength(a).total_cmp(&strength(b)))
-    }
-
     /// What the page shows first: the first criterion and its strongest metric.
     pub(crate) fn default_pair(&self) -> Option<(usize, usize)> {
         let criterion = *self.scores.of_role(Role::Human).first()?;
-        Some((self.strongest_metric(criterion)?, criterion))
-    }
-
-    /// Pearson's correlation of two columns over the stories that have both values.
-    ///
-    /// `None` where there are fewer than three such stories or a column is constant.
-    pub(crate) fn pearson(&self, a: usize, b: usize) -> Option<f64> {
-        let pairs = drop_nan_pairs(&self.numbers(a), &self.numbers(b)).ok()?;
-        if pairs.x.len() < LEAST_PAIRS {
-            return None;
-        }
-        Coefficient::Pearson.value(&pairs.x, &pairs.y).ok().filter(|r| r.is_finite())
+        Some((strongest_metric(&self.scores, criterion)?, criterion))
     }
 
     /// The values of a column as the statistics want them: NaN marks an absent value.
@@ -434,30 +402,21 @@ mod tests {
             format!("{{\"id\":\"{id}\",\"system\":\"S\",\"item\":\"1\",\"scores\":{{\"m\":1}}}}\n")
         };
         let scores = row("a") + &row("b");
-        let told =
+        let words =
             message(&scores, "{\"id\":\"9\",\"system\":\"S\",\"item\":\"1\",\"story\":\"?\"}");
-        assert!(told.contains("several rows have its system and its item"), "{told}");
+        assert!(words.contains("several rows have its system and its item"), "{words}");
     }
 
     #[test]
     fn a_story_of_no_system_whose_id_two_systems_have_is_an_error() {
         let row =
             |system| format!("{{\"id\":\"7\",\"system\":\"{system}\",\"scores\":{{\"m\":1}}}}\n");
-        let told = message(&(row("S") + &row("T")), "{\"id\":\"7\",\"story\":\"Whose?\"}\n");
-        assert!(told.contains("stories.jsonl:1: the story \"7\" cannot be joined"), "{told}");
-        assert!(told.contains("several systems have this id, and the story names none"), "{told}");
-    }
-
-    #[test]
-    fn two_presets_of_one_metric_stand_side_by_side() {
-        let table = joined(
-            "{\"id\":\"a\",\"scores\":{\"rouge:google/rouge-1-r\":0.4,\
-             \"rouge:hanna/rouge-1-r\":0.5}}\n",
-            "{\"id\":\"a\",\"story\":\"One.\"}\n",
-        )
-        .unwrap();
-        let keys: Vec<_> = table.scores().columns().iter().map(|c| c.key.to_string()).collect();
-        assert_eq!(keys, ["rouge:google/rouge-1-r", "rouge:hanna/rouge-1-r"]);
+        let words = message(&(row("S") + &row("T")), "{\"id\":\"7\",\"story\":\"Whose?\"}\n");
+        assert!(words.contains("stories.jsonl:1: the story \"7\" cannot be joined"), "{words}");
+        assert!(
+            words.contains("several systems have this id, and the story names none"),
+            "{words}"
+        );
     }
 
     #[test]

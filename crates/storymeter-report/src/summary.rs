@@ -2,11 +2,11 @@
 
 use storymeter_core::Key;
 use storymeter_core::read::hanna_metric_name;
-use storymeter_meta::study::{Standing, SystemAverages, Test, TestMatrix};
-use storymeter_meta::{Agreement, Finding, Kind, Level, Study, WarningKind};
-use storymeter_stats::{Coefficient, Correction};
-
-use crate::leaderboard::{Leaderboard, SIGNIFICANT, distinct, level_name};
+use storymeter_meta::study::{
+    Leader, MetricRanking, SIGNIFICANT, Standing, SystemAverages, Test, TestMatrix,
+};
+use storymeter_meta::view::correlation_symbol;
+use storymeter_meta::{Coefficient, Correction, Finding, Kind, Level, Study, WarningKind};
 
 /// A heading and the sentences under it.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,32 +22,34 @@ const MOST_NAMES: usize = 4;
 
 /// Which metrics are best and whether that is certain, in two or three sentences.
 ///
-/// The first leaderboard is the one that the page shows; the second is mentioned.
-pub fn verdict(boards: &[Leaderboard<'_>], highlight: Option<&Key>) -> Vec<String> {
-    let Some((board, others)) = boards.split_first() else { return Vec::new() };
-    let mut sentences = vec![best_metric(board)];
-    sentences.extend(others.iter().find(|other| other.level == Level::System).map(best_elsewhere));
-    sentences.extend(meaning(board));
-    sentences.extend(backwards(board));
-    sentences.extend(highlight.and_then(|metric| own_metric(board, metric)));
+/// The ranking at the first level is the one that the page shows; that of systems is mentioned.
+pub fn verdict(study: &Study, highlight: Option<&Key>) -> Vec<String> {
+    let rankings = study.metric_rankings();
+    let Some((&ranking, others)) = rankings.split_first() else { return Vec::new() };
+    let r = correlation_symbol(study);
+    let mut sentences = vec![best_metric(ranking, r)];
+    let systems = others.iter().find(|other| other.level == Level::System);
+    sentences.extend(systems.map(|other| best_elsewhere(other, r)));
+    sentences.extend(meaning(ranking));
+    sentences.extend(backwards(study, ranking.level));
+    sentences.extend(highlight.map(|metric| own_metric(ranking, r, metric)));
     sentences
 }
 
 /// Which metric leads, and whether it is clearly better than the others.
-fn best_metric(board: &Leaderboard<'_>) -> String {
-    let best = board.best();
-    let (metric, mean) = (best.metric, best.mean);
-    let over = match board.criteria.as_slice() {
+fn best_metric(ranking: &MetricRanking, r: &str) -> String {
+    let best = ranking.best();
+    let (metric, mean) = (&best.metric, best.mean);
+    let over = match ranking.criteria.as_slice() {
         [only] => format!("correlation with {only}"),
         several => format!("mean correlation over the {} criteria", several.len()),
     };
-    let r = board.symbol;
-    let leads = format!("the highest {over} ({r} = {mean:.2} at {})", level_name(board.level));
+    let leads = format!("the highest {over} ({r} = {mean:.2} at {} level)", ranking.level);
     if mean <= 0.0 {
         return format!("No metric agrees with people: {metric} has {leads}.");
     }
-    let rivals = board.rows.len() - 1;
-    let Some((test, correction)) = board.test.filter(|_| rivals > 0) else {
+    let rivals = ranking.places.len() - 1;
+    let Some((test, correction)) = ranking.test.filter(|_| rivals > 0) else {
         return match rivals {
             0 => format!("{metric} is the only metric with {over}: {r} = {mean:.2}."),
             _ => format!(
@@ -57,15 +59,14 @@ fn best_metric(board: &Leaderboard<'_>) -> String {
         };
     };
     let method = format!("{}, {}", test_name(test), corrected(correction));
-    let undecided = board.undecided();
-    let names: Vec<&str> = undecided.iter().map(|row| row.metric.as_str()).collect();
-    let tested = board.tested();
+    let names = ranking.undecided();
+    let tested = ranking.tested();
     match names.len() {
         0 if tested == 0 => format!(
             "{metric} has {leads}. None of the other {rivals} could be tested against it, so it is \
              not known whether this is more than chance."
         ),
-        0 if tested == rivals && !board.leads_on_every_criterion() => format!(
+        0 if tested == rivals && !ranking.leads_on_every_criterion() => format!(
             "{metric} has {leads}. Every other metric is significantly weaker on some criterion, \
              but not on all of them ({method})."
         ),
@@ -90,12 +91,12 @@ fn best_metric(board: &Leaderboard<'_>) -> String {
 }
 
 /// Which metric leads at another level.
-fn best_elsewhere(board: &Leaderboard<'_>) -> String {
-    let best = board.best();
+fn best_elsewhere(ranking: &MetricRanking, r: &str) -> String {
+    let best = ranking.best();
     let (undecided, tested, rivals) =
-        (board.undecided().len(), board.tested(), board.rows.len() - 1);
+        (ranking.undecided().len(), ranking.tested(), ranking.places.len() - 1);
     let certain = match undecided {
-        _ if board.test.is_none() || rivals == 0 => String::new(),
+        _ if ranking.test.is_none() || rivals == 0 => String::new(),
         _ if tested == 0 => ", but no other metric could be tested against it".into(),
         0 if tested == rivals => ", which is significantly stronger than all others".into(),
         0 => format!(
@@ -106,19 +107,17 @@ fn best_elsewhere(board: &Leaderboard<'_>) -> String {
         some => format!(", but it cannot be told apart from {some} of the other {rivals}"),
     };
     format!(
-        "For ranking whole systems ({}, {} systems), {} comes first (mean {} = {:.2}){certain}.",
-        level_name(board.level),
-        board.n,
-        best.metric,
-        board.symbol,
-        best.mean
+        "For ranking whole systems ({} level, {} systems), {} comes first (mean {r} = \
+         {:.2}){certain}.",
+        ranking.level, ranking.n, best.metric, best.mean
     )
 }
 
 /// The metrics that run against their direction.
-fn backwards(board: &Leaderboard<'_>) -> Option<String> {
+fn backwards(study: &Study, level: Level) -> Option<String> {
+    let found = study.backwards(level).into_iter();
     let named: Vec<String> =
-        board.backwards.iter().map(|(metric, mean)| format!("{metric} (r = {mean:.2})")).collect();
+        found.map(|(metric, mean)| format!("{metric} (r = {mean:.2})")).collect();
     let names: Vec<&str> = named.iter().map(String::as_str).collect();
     let (run, their) = if names.len() == 1 { ("runs", "its") } else { ("run", "their") };
     (!names.is_empty()).then(|| {
@@ -131,8 +130,8 @@ fn backwards(board: &Leaderboard<'_>) -> Option<String> {
 }
 
 /// What the highest correlation is worth, by the usual names of Cohen (1988).
-fn meaning(board: &Leaderboard<'_>) -> Option<String> {
-    let mean = board.best().mean;
+fn meaning(ranking: &MetricRanking) -> Option<String> {
+    let mean = ranking.best().mean;
     if mean <= 0.0 {
         return None;
     }
@@ -142,7 +141,7 @@ fn meaning(board: &Leaderboard<'_>) -> Option<String> {
         weak if weak >= 0.1 => "small",
         _ => "negligible",
     };
-    let use_of_it = match (board.level, size) {
+    let use_of_it = match (ranking.level, size) {
         (Level::System, _) => "a good sign for comparing systems, and says nothing of one story",
         (_, "large") => "enough to compare systems, and with care to compare stories",
         _ => "enough at most to compare systems over many stories, not to judge a single story",
@@ -151,29 +150,28 @@ fn meaning(board: &Leaderboard<'_>) -> Option<String> {
 }
 
 /// Where the user's own metric stands.
-fn own_metric(board: &Leaderboard<'_>, metric: &Key) -> Option<String> {
-    let Some(at) = board.rows.iter().position(|row| row.metric == metric) else {
-        return Some(format!("{metric} lacks a correlation with one of the criteria."));
+fn own_metric(ranking: &MetricRanking, r: &str, metric: &Key) -> String {
+    let Some(at) = ranking.position(metric) else {
+        return format!("{metric} lacks a correlation with one of the criteria.");
     };
-    let row = &board.rows[at];
+    let place = &ranking.places[at];
     let rank = format!(
-        "{metric} has rank {} of {} (mean {} = {:.2})",
+        "{metric} has rank {} of {} (mean {r} = {:.2})",
         at + 1,
-        board.rows.len(),
-        board.symbol,
-        row.mean
+        ranking.places.len(),
+        place.mean
     );
-    Some(match row.behind {
+    match place.against_first {
         _ if at == 0 => format!("{rank}."),
-        Some(behind) if behind.weaker == 0 => {
+        Some(found) if found.weaker == 0 => {
             format!("{rank}, and the first is not significantly stronger on any criterion.")
         }
-        Some(behind) => format!(
+        Some(found) => format!(
             "{rank}; the first is significantly stronger on {} of {} criteria.",
-            behind.weaker, behind.tested
+            found.weaker, found.tested
         ),
         None => format!("{rank}; it was not tested against the first."),
-    })
+    }
 }
 
 /// The conclusions of a study in detail.
@@ -224,12 +222,6 @@ pub fn glyphs<'a>(mut names: impl Iterator<Item = &'a str>) -> Option<&'static s
     )
 }
 
-fn pearson_at(study: &Study, level: Level) -> impl Iterator<Item = &Agreement> {
-    let is_wanted =
-        move |one: &&Agreement| one.level == level && one.coefficient == Coefficient::Pearson;
-    study.agreements().filter(is_wanted)
-}
-
 /// For each matrix of tests, the metrics that the strongest one beats.
 fn differences(study: &Study) -> Vec<String> {
     let is_wanted = |matrix: &&TestMatrix| matrix.coefficient == Coefficient::Pearson;
@@ -278,24 +270,20 @@ fn listed(names: &[&str], most: usize) -> String {
 }
 
 fn strongest_metric(study: &Study, matrix: &TestMatrix) -> Option<String> {
-    let mut ranked: Vec<&Agreement> = pearson_at(study, matrix.level)
-        .filter(|one| one.criterion == matrix.criterion && one.value.is_ok())
-        .collect();
-    let directed = |one: &Agreement| study.directed(one).unwrap_or(f64::NEG_INFINITY);
-    ranked.sort_by(|a, b| directed(b).total_cmp(&directed(a)));
-    let (best, others) = ranked.split_first()?;
-    let row = matrix.position(best.metric.as_str())?;
+    let leaders = study.leaders(matrix.level, &matrix.criterion, Coefficient::Pearson);
+    let (Leader { metric, strength }, others) = leaders.split_first()?;
+    let row = matrix.position(metric.as_str())?;
     let (mut beaten, mut untested) = (0, 0);
     let mut unbeaten: Vec<&str> = Vec::new();
     for other in others {
         let column = matrix.position(other.metric.as_str())?;
-        match matrix.get(row, column).map(|comparison| comparison.p_value) {
+        match matrix.get(row, column).map(|comparison| &comparison.p_value) {
             Some(Ok(p)) if p.corrected < SIGNIFICANT => beaten += 1,
             Some(Err(_)) => untested += 1,
             _ => unbeaten.push(other.metric.as_str()),
         }
     }
-    let strongest = format!("{} (r = {:.3})", best.metric, study.directed(best)?);
+    let strongest = format!("{metric} (r = {strength:.3})");
     let found = match (beaten, unbeaten.len()) {
         (0, 0) => return None,
         (0, 1) => format!(
@@ -319,7 +307,7 @@ fn strongest_metric(study: &Study, matrix: &TestMatrix) -> Option<String> {
         0 => String::new(),
         count => format!("; {count} could not be tested"),
     };
-    Some(format!("{}, {}: {found}{untested}.", matrix.criterion, level_name(matrix.level)))
+    Some(format!("{}, {} level: {found}{untested}.", matrix.criterion, matrix.level))
 }
 
 fn systems(study: &Study) -> Vec<String> {
@@ -335,7 +323,7 @@ fn best_system(averages: &SystemAverages) -> Option<String> {
     let overall =
         || averages.systems.iter().filter_map(|(system, own)| Some((system.as_str(), own.last()?)));
     let (best, average) = overall().find(|(_, own)| own.standing == Standing::Best)?;
-    let mean = average.mean.ok()?;
+    let mean = average.mean.as_ref().ok()?;
     let outside: Vec<&str> = overall()
         .filter(|(_, own)| own.standing == Standing::Outside)
         .map(|(system, _)| system)
@@ -344,7 +332,7 @@ fn best_system(averages: &SystemAverages) -> Option<String> {
         true => String::new(),
         false => format!(" ({} excluded)", outside.join(", ")),
     };
-    let Ok(half_width) = average.half_width else {
+    let Ok(half_width) = &average.half_width else {
         return Some(format!("{best} is rated best on average{among}, {mean:.2}."));
     };
     let near: Vec<&str> = overall()
@@ -378,13 +366,25 @@ fn warnings(study: &Study) -> Vec<String> {
     kinds.into_iter().map(sentence).collect()
 }
 
+/// Values in order of first appearance.
+pub fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
+    let mut seen: Vec<T> = Vec::new();
+    for value in values {
+        if !seen.contains(&value) {
+            seen.push(value);
+        }
+    }
+    seen
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::leaderboard::Behind;
     use crate::testing::{compared, study};
     use storymeter_core::{Column, Direction, Ratings, Row, ScoreTable};
-    use storymeter_meta::{Gap, Warning};
+    use storymeter_meta::study::AgainstFirst;
+    use storymeter_meta::view::meaning_of_r;
+    use storymeter_meta::{Absence, Warning};
 
     fn sentences(study: &Study) -> Vec<String> {
         paragraphs(study).into_iter().flat_map(|paragraph| paragraph.sentences).collect()
@@ -393,9 +393,8 @@ mod tests {
     #[test]
     fn the_verdict_names_the_best_metric_and_says_whether_that_is_certain() {
         let study = compared();
-        let boards = Leaderboard::all(&study);
         assert_eq!(
-            verdict(&boards, Some(&Key::new("poor"))),
+            verdict(&study, Some(&Key::new("poor"))),
             [
                 "No metric is clearly the best: good has the highest correlation with story-level \
                  flow (r = 0.90 at system level), but on no criterion is it significantly \
@@ -419,10 +418,11 @@ mod tests {
                 }
             }
         }
-        let told = verdict(&Leaderboard::all(&study), None);
+        let study = study.with_metric_rankings();
+        let words = verdict(&study, None);
         assert!(
-            told[0].starts_with("No metric is clearly better than the others: good"),
-            "{told:?}"
+            words[0].starts_with("No metric is clearly better than the others: good"),
+            "{words:?}"
         );
         assert_eq!(
             sentences(&study)[1],
@@ -435,9 +435,9 @@ mod tests {
     fn the_details_say_which_metrics_the_best_one_beats() {
         let mut study = compared();
         study.warnings.push(Warning::new(WarningKind::Constant, "flat", "always 1"));
-        let told = sentences(&study);
+        let words = sentences(&study);
         assert_eq!(
-            told,
+            words,
             [
                 "By Williams' tests, two-sided, p < 0.05, corrected after Holm for all pairs of \
                  metrics of the same criterion and level.",
@@ -454,14 +454,15 @@ mod tests {
         for column in &mut study.columns {
             column.direction = Direction::Higher;
         }
-        let boards = Leaderboard::all(&study);
+        let study = study.with_metric_rankings();
+        let places = study.metric_rankings()[0].places.iter();
         let order: Vec<(&str, f64)> =
-            boards[0].rows.iter().map(|row| (row.metric.as_str(), row.mean)).collect();
+            places.map(|place| (place.metric.as_str(), place.mean)).collect();
         assert_eq!(order, [("fair", 0.5), ("poor", 0.1), ("good", -0.9)]);
-        let told = verdict(&boards, None);
-        assert!(!told[0].contains("good"), "{told:?}");
+        let words = verdict(&study, None);
+        assert!(!words[0].contains("good"), "{words:?}");
         assert_eq!(
-            told[2],
+            words[2],
             "good (r = -0.90) runs against its direction: the better the score, the worse people \
              find the story."
         );
@@ -474,24 +475,27 @@ mod tests {
         for column in &mut study.columns {
             column.direction = Direction::None;
         }
-        let board = &Leaderboard::all(&study)[0];
-        assert_eq!((board.best().metric.as_str(), board.best().mean), ("good", 0.9));
-        let told = board.meaning_of_r();
-        assert!(told.ends_with("for good, fair, poor: their |r| counts."), "{told}");
+        let study = study.with_metric_rankings();
+        let ranking = study.metric_rankings()[0];
+        assert_eq!((ranking.best().metric.as_str(), ranking.best().mean), ("good", 0.9));
+        let words = meaning_of_r(&study, ranking);
+        assert!(words.ends_with("for good, fair, poor: their |r| counts."), "{words}");
     }
 
     #[test]
     fn a_metric_that_leads_on_some_criteria_is_not_called_clearly_the_best() {
         let study = compared();
-        let mut boards = Leaderboard::all(&study);
-        let board = &mut boards[0];
-        board.criteria.push(board.criteria[0]);
-        for row in &mut board.rows[1..] {
-            row.behind = Some(Behind { weaker: 1, stronger: 0, tested: 2 });
+        let mut ranking = study.metric_rankings()[0].clone();
+        ranking.criteria.push(ranking.criteria[0].clone());
+        for place in &mut ranking.places[1..] {
+            place.against_first = Some(AgainstFirst { weaker: 1, stronger: 0, tested: 2 });
         }
-        let told = &verdict(&boards, None)[0];
-        assert!(told.starts_with("good has the highest mean correlation over the 2"), "{told}");
-        assert!(told.contains("significantly weaker on some criterion, but not on all"), "{told}");
+        let words = best_metric(&ranking, "r");
+        assert!(words.starts_with("good has the highest mean correlation over the 2"), "{words}");
+        assert!(
+            words.contains("significantly weaker on some criterion, but not on all"),
+            "{words}"
+        );
     }
 
     #[test]
@@ -500,20 +504,19 @@ mod tests {
         for finding in &mut study.findings {
             if let Finding::Tests(matrix) = finding {
                 for pair in &mut matrix.pairs {
-                    (pair.stronger, pair.p_value) = (None, Err(Gap::Fewer(4)));
+                    (pair.stronger, pair.p_value) = (None, Err(Absence::Fewer(4)));
                 }
             }
         }
-        let boards = Leaderboard::all(&study);
+        let study = study.with_metric_rankings();
         assert_eq!(
-            verdict(&boards, None)[0],
+            verdict(&study, None)[0],
             "good has the highest correlation with story-level flow (r = 0.90 at system level). \
              None of the other 2 could be tested against it, so it is not known whether this is \
              more than chance."
         );
-        assert!(
-            best_elsewhere(&boards[0]).ends_with("no other metric could be tested against it.")
-        );
+        let elsewhere = best_elsewhere(study.metric_rankings()[0], "r");
+        assert!(elsewhere.ends_with("no other metric could be tested against it."));
         assert!(differences(&study).is_empty());
     }
 
@@ -531,12 +534,12 @@ mod tests {
             table.push(Column::metric(name, Direction::Higher), values);
         }
         let study = storymeter_meta::table::analyse(&table, &Default::default()).unwrap();
-        let boards = Leaderboard::all(&study);
-        assert_eq!(boards[0].level, Level::Story);
-        assert!(boards[0].rows.len() > 1 && boards[0].tested() == 0);
-        for told in &verdict(&boards, None)[..2] {
-            assert!(!told.contains("significant") && !told.contains("clearly"), "{told}");
-            assert!(told.contains("could be tested against it"), "{told}");
+        let ranking = study.metric_rankings()[0];
+        assert_eq!(ranking.level, Level::Story);
+        assert!(ranking.places.len() > 1 && ranking.tested() == 0);
+        for words in &verdict(&study, None)[..2] {
+            assert!(!words.contains("significant") && !words.contains("clearly"), "{words}");
+            assert!(words.contains("could be tested against it"), "{words}");
         }
     }
 
@@ -544,6 +547,6 @@ mod tests {
     fn signs_are_explained_only_where_names_have_them() {
         assert!(glyphs(["BLEU Ξ§"].into_iter()).unwrap().contains("reference"));
         assert_eq!(glyphs(["bleu"].into_iter()), None);
-        assert!(verdict(&Leaderboard::all(&study(Vec::new())), None).is_empty());
+        assert!(verdict(&study(Vec::new()), None).is_empty());
     }
 }

@@ -8,11 +8,6 @@ use crate::inputs::Inputs;
 
 /// The most metrics that a page compares the systems by.
 const MOST_METRICS: usize = 12;
-/// About how many values are drawn in all resamples of one metric. More would take seconds.
-const MOST_DRAWS: usize = 200_000_000;
-/// The fewest resamples. Fewer could not show that a difference is significant.
-const LEAST_RESAMPLES: usize = 999;
-
 /// The systems of the first score table, compared by its metrics.
 #[derive(Debug, Default)]
 pub struct Comparisons {
@@ -43,12 +38,8 @@ impl Comparisons {
             ));
             columns.truncate(MOST_METRICS);
         }
-        let resamples = MOST_DRAWS / stories.len().max(1);
-        let usual = Options::default();
-        let options =
-            Options { resamples: resamples.clamp(LEAST_RESAMPLES, usual.resamples), ..usual };
         for key in columns {
-            match compare_systems(stories.scores(), key.as_str(), &options) {
+            match compare_systems(stories.scores(), key.as_str(), &Options::default()) {
                 Ok(found) => all.found.push(found),
                 Err(error) => {
                     all.notes.push(format!("{key}: the systems are not compared: {error}"))

@@ -2,8 +2,9 @@
 
 use storymeter_core::{Column, Direction, Key, Signature};
 use storymeter_meta::study::{Comparison, Estimate, PValue, Side, Sides, Test, TestMatrix};
-use storymeter_meta::{Agreement, Edition, Finding, Gap, Kind, Level, Study};
-use storymeter_stats::{Coefficient, Correction};
+use storymeter_meta::{
+    Absence, Agreement, Coefficient, Correction, Edition, Finding, Kind, Level, Study,
+};
 
 /// One correlation; `None` stands for a constant column.
 pub(crate) fn agreement(
@@ -21,7 +22,7 @@ pub(crate) fn agreement(
         criterion: Key::new(criterion),
         level,
         coefficient,
-        value: value.map(estimate).ok_or(Gap::Constant),
+        value: value.map(estimate).ok_or(Absence::Constant),
         n,
         left_out: 0,
     }
@@ -83,10 +84,10 @@ pub(crate) fn compared() -> Study {
             test(p(0.03, 0.09)),
             test(p(0.001, 0.003)),
             test(p(0.4, 0.4)),
-            test(Err(Gap::Constant)),
-            test(Err(Gap::Constant)),
-            test(Err(Gap::Constant)),
+            test(Err(Absence::Constant)),
+            test(Err(Absence::Constant)),
+            test(Err(Absence::Constant)),
         ],
     }));
-    study
+    study.with_metric_rankings()
 }

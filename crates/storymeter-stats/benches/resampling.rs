@@ -3,8 +3,9 @@
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use storymeter_stats::{
-    BootstrapMethod, BootstrapOptions, Coefficient, CorrelationLevel, Design, Exchange, Matrix,
-    ShiftOptions, WeightedSums, bootstrap, paired_bootstrap, paired_shift, permutation_test,
+    BootstrapOptions, Coefficient, CorrelationLevel, Design, Exchange, Matrix, Resampling, Sample,
+    Score, ShiftOptions, bootstrap, compare_samples, paired_shift, permutation_test,
+    score_intervals,
 };
 
 const SYSTEMS: usize = 10;
@@ -24,15 +25,18 @@ fn resampling(c: &mut Criterion) {
     let (first, second, ratings) = (numbers(1), numbers(2), numbers(3));
     let mut group = c.benchmark_group("1,000 resamples");
     group.sample_size(10);
-    let mean = |v: &[f64], at: &[usize]| at.iter().map(|&i| v[i]).sum::<f64>() / at.len() as f64;
-    group.bench_function("paired bootstrap of means", |b| {
-        let options = BootstrapOptions {
-            resamples: 1000,
-            method: BootstrapMethod::Percentile,
-            ..BootstrapOptions::default()
+    group.bench_function("two systems by 78 columns", |b| {
+        let sample = |values: &[f64]| {
+            let mut sample = Sample::new(78);
+            for (item, value) in (0u64..).zip(values) {
+                let row: Vec<f64> = (0..78).map(|column| value * f64::from(column)).collect();
+                sample.push(item, &row);
+            }
+            sample
         };
-        let scores = |at: &[usize]| (mean(&first[..ITEMS], at), mean(&first[ITEMS..2 * ITEMS], at));
-        b.iter(|| paired_bootstrap(ITEMS, scores, &options).unwrap());
+        let (a, b_) = (sample(&first[..ITEMS]), sample(&first[ITEMS..2 * ITEMS]));
+        let resampling = Resampling { resamples: 1000, ..Resampling::default() };
+        b.iter(|| compare_samples(&a, &b_, Score::Mean, &resampling).unwrap());
     });
     group.bench_function("paired shift", |b| {
         b.iter(|| paired_shift(&first, &second, &ShiftOptions::default()).unwrap());
@@ -45,10 +49,16 @@ fn resampling(c: &mut Criterion) {
         };
         b.iter(|| bootstrap(SYSTEMS * ITEMS, tau, &options).unwrap());
     });
-    group.bench_function("weighted sums of 100,000 rows of 20 terms", |b| {
-        let terms: Vec<f64> = (0..2_000_000).map(|i| f64::from(i % 97)).collect();
-        let sums = WeightedSums::new(20, terms).unwrap();
-        b.iter(|| sums.resampled(1000, 1, |sums| sums[0] / sums[1]));
+    group.bench_function("a corpus score of 10,000 rows of 20 terms", |b| {
+        let mut sample = Sample::new(20);
+        for item in 0..10_000 {
+            let row: Vec<f64> = (0..20).map(|i| ((item * 20 + i) % 97) as f64).collect();
+            sample.push(item, &row);
+        }
+        let ratio = |sums: &[f64], scores: &mut [f64]| scores[0] = sums[0] / sums[1];
+        let score = Score::OfSums { columns: 1, score: &ratio };
+        let resampling = Resampling { resamples: 1000, ..Resampling::default() };
+        b.iter(|| score_intervals(&sample, score, &resampling).unwrap());
     });
     let table = |v| Matrix::new(v, SYSTEMS, ITEMS).unwrap();
     for (name, level) in [

@@ -66,7 +66,7 @@ impl WeightedF1 {
 /// ```
 ///
 /// # Errors
-/// If the lengths differ.
+/// Returns an error if the lengths differ.
 pub fn weighted_f1<L: Ord>(truth: &[L], predicted: &[L]) -> Result<WeightedF1> {
     StatsError::check_pairs(truth.len(), predicted.len())?;
     Ok(f1(truth.iter().zip(predicted), 0))
@@ -84,7 +84,7 @@ pub fn weighted_f1<L: Ord>(truth: &[L], predicted: &[L]) -> Result<WeightedF1> {
 /// ```
 ///
 /// # Errors
-/// If the lengths differ.
+/// Returns an error if the lengths differ.
 pub fn weighted_f1_of_present<L: Ord>(
     truth: &[Option<L>],
     predicted: &[Option<L>],
@@ -150,7 +150,7 @@ pub struct Auc {
 /// ```
 ///
 /// # Errors
-/// If the lengths differ or a score is NaN; leave items without a score out first.
+/// Returns an error if the lengths differ or a score is NaN; leave items without a score out first.
 pub fn auc(scores: &[f64], positive: &[bool]) -> Result<Auc> {
     StatsError::check_pairs(scores.len(), positive.len())?;
     if let Some(index) = scores.iter().position(|s| s.is_nan()) {

@@ -2,9 +2,9 @@
 //!
 //! Upper tails are computed directly, never as `1 - cdf`, so that small p-values keep their digits.
 //! All functions agree with scipy to a relative error of 1e-10, also far in the tails and with a
-//! million degrees of freedom (`tests/distributions.rs`). They are implemented here because the
-//! `statrs` crate (0.19) exceeds that error in 51 of 775 values of the same fixture: t tails by up
-//! to 9e-9, and extreme t quantiles completely.
+//! million degrees of freedom (`tests/stats/distributions.rs`). They are implemented here because
+//! the `statrs` crate (0.19) exceeds that error in 51 of 775 values of the same fixture: t tails by
+//! up to 9e-9, and extreme t quantiles completely.
 //!
 //! Arguments outside the domain give NaN, as in scipy.
 //!

@@ -19,8 +19,8 @@ use crate::interval::Interval;
 /// ```
 ///
 /// # Errors
-/// If there are fewer than 4 pairs (5 for Kendall), the correlation lies outside [-1, 1], or the
-/// confidence does not lie strictly between 0 and 1.
+/// Returns an error if there are fewer than 4 pairs (5 for Kendall), the correlation lies outside
+/// [-1, 1], or the confidence does not lie strictly between 0 and 1.
 pub fn fisher_interval(
     coefficient: Coefficient,
     r: f64,
@@ -60,9 +60,8 @@ pub struct FisherTest {
 /// `z = (atanh r1 - atanh r2) / sqrt(σ1² + σ2²)` with the variances of [`fisher_interval`].
 ///
 /// The test is wrong for correlations that share ratings or items; use
-/// [`williams`](crate::williams) or [`compare_correlations`](crate::compare_correlations) for
-/// those. A correlation that is NaN, and fewer than 4 pairs (5 for Kendall), give an undefined test
-/// with the reason.
+/// [`williams`](crate::williams) for those. A correlation that is NaN, and fewer than 4 pairs (5
+/// for Kendall), give an undefined test with the reason.
 ///
 /// ```
 /// use storymeter_stats::{Coefficient, fisher_difference};
@@ -72,7 +71,7 @@ pub struct FisherTest {
 /// ```
 ///
 /// # Errors
-/// If a correlation lies outside [-1, 1].
+/// Returns an error if a correlation lies outside [-1, 1].
 pub fn fisher_difference(
     coefficient: Coefficient,
     (first, first_n): (f64, usize),

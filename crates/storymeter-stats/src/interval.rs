@@ -49,7 +49,7 @@ impl Interval {
 /// ```
 ///
 /// # Errors
-/// If the confidence does not lie strictly between 0 and 1.
+/// Returns an error if the confidence does not lie strictly between 0 and 1.
 pub fn percentile_interval(resampled: &[f64], confidence: f64) -> Result<Interval> {
     StatsError::check_open_unit("confidence", confidence)?;
     let tail = (1.0 - confidence) / 2.0;
@@ -67,7 +67,7 @@ pub fn percentile_interval(resampled: &[f64], confidence: f64) -> Result<Interva
 /// are NaN when all resamples lie on one side of the estimate, or all jackknife values are equal.
 ///
 /// # Errors
-/// If the confidence does not lie strictly between 0 and 1.
+/// Returns an error if the confidence does not lie strictly between 0 and 1.
 pub fn bca_interval(
     resampled: &[f64],
     estimate: f64,
@@ -101,15 +101,21 @@ pub(crate) fn student_interval(estimate: f64, error: f64, df: f64, confidence: f
 }
 
 fn quantiles(values: &[f64], low: f64, high: f64) -> Interval {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let at = |level: f64| {
-        if sorted.is_empty() || level.is_nan() {
+    let mut values = values.to_vec();
+    let mut at = |level: f64| {
+        if values.is_empty() || level.is_nan() {
             return f64::NAN;
         }
-        let position = level * (sorted.len() - 1) as f64;
-        let (below, above) = (sorted[position.floor() as usize], sorted[position.ceil() as usize]);
-        below + (above - below) * position.fract()
+        let position = level * (values.len() - 1) as f64;
+        // Only two of the values must be in their places.
+        let (_, below, others) =
+            values.select_nth_unstable_by(position.floor() as usize, f64::total_cmp);
+        let below = *below;
+        if position.fract() == 0.0 {
+            return below;
+        }
+        let next = others.iter().copied().min_by(f64::total_cmp).unwrap_or(below);
+        below + (next - below) * position.fract()
     };
     Interval { low: at(low), high: at(high) }
 }

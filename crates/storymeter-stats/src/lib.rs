@@ -6,15 +6,13 @@
 //!   choose one at run time (also given a third variable, with [`Coefficient::partial`]), and
 //!   [`Prepared`] vectors for many at once. [`Coefficient::associate`] is exact for few pairs, and
 //!   [`clustered_correlation`] is for pairs that come in groups.
-//! - Intervals: [`fisher_interval`], [`correlation_interval`], [`bootstrap`] (percentile or BCa)
-//!   and [`WeightedSums`] for corpus scores.
+//! - Intervals: [`fisher_interval`], [`correlation_interval`] and [`bootstrap`] (percentile or
+//!   BCa).
 //! - Is one metric better than another? [`williams`], [`steiger`], [`meng_rosenthal_rubin`] and
-//!   [`permutation_test`]; [`SharedCorrelations`] and [`compare_correlations`] start from columns,
-//!   [`williams_matrix`] compares many metrics, and [`fisher_difference`] compares independent
-//!   samples.
-//! - Is one system better than another? [`paired_bootstrap`], [`approximate_randomisation`] and
-//!   [`compare_scores`] on shared items, [`compare_independent_scores`] on different ones, and
-//!   [`PowerTarget`] for the number of stories that it takes.
+//!   [`permutation_test`]; [`SharedCorrelations`] starts from columns, [`williams_matrix`] compares
+//!   many metrics, and [`fisher_difference`] compares independent samples.
+//! - Is one system better than another? [`compare_samples`], [`score_intervals`] for each of them,
+//!   and [`PowerTarget`] for the number of stories that it takes.
 //! - How far do two versions of the same texts lie apart? [`paired_shift`], and
 //!   [`independent_shift`] for different texts.
 //! - Many tests: [`holm`], [`benjamini_hochberg`], [`benjamini_yekutieli`], and [`Correction`] for
@@ -44,39 +42,41 @@ pub mod agreement;
 mod association;
 mod bootstrap;
 mod classification;
+mod comparison;
 pub mod correlation;
+mod deal;
 mod dependent;
 pub mod distribution;
 mod error;
 mod exact_sum;
 mod fisher;
-mod independent;
 mod interval;
 mod matrix;
 mod multiple;
 #[cfg(feature = "serde")]
 mod number;
-mod paired;
 mod pairwise_accuracy;
 mod permutation;
 mod rank;
 pub mod ranking;
 pub mod resample;
+mod sample;
 mod sample_size;
 mod shift;
 mod special;
+mod subsets;
 mod summation;
-mod systems;
 
 pub use association::{
     ClusteredCorrelation, LEAST_PAIRS, are_clustered, clustered_correlation,
     clustered_correlation_bootstrap,
 };
 pub use bootstrap::{
-    Bootstrap, BootstrapMethod, BootstrapOptions, CorrelationInterval, LARGE_SAMPLE, WeightedSums,
-    bootstrap, correlation_interval, mean_interval,
+    Bootstrap, BootstrapMethod, BootstrapOptions, CorrelationInterval, LARGE_SAMPLE, bootstrap,
+    correlation_interval, mean_interval,
 };
 pub use classification::{Auc, WeightedF1, auc, weighted_f1, weighted_f1_of_present};
+pub use comparison::{Difference, ItemWins, Pairing, SampleComparison, compare_samples};
 pub use correlation::{
     CleanPairs, Coefficient, CompleteColumns, Correlation, Prepared, complete_columns,
     drop_nan_pairs, kendall, pearson, spearman,
@@ -89,19 +89,13 @@ pub use dependent::{
 pub use error::{Result, StatsError, Undefined};
 pub use exact_sum::{ExactSum, NotAnExactSum};
 pub use fisher::{FisherTest, fisher_difference, fisher_interval};
-pub use independent::{IndependentComparison, compare_independent_scores};
 pub use interval::{Interval, bca_interval, percentile_interval};
 pub use matrix::{CompleteRows, Matrix};
 pub use multiple::{Correction, benjamini_hochberg, benjamini_yekutieli, holm};
-pub use paired::{CorrelationComparison, ScoreComparison, compare_correlations, compare_scores};
 pub use pairwise_accuracy::{PairCounts, TieCalibration, calibrate_ties, pairwise_accuracy};
-pub use permutation::{
-    CorrelationLevel, Design, Exchange, permutation_test, permutation_test_of_columns,
-};
+pub use permutation::{CorrelationLevel, Design, Exchange, RandomisationTest, permutation_test};
 pub use rank::mid_ranks;
+pub use sample::{LARGEST_DRAWN, Resampling, Sample, Score, score_intervals};
 pub use sample_size::PowerTarget;
 pub use shift::{Shift, ShiftOptions, independent_shift, paired_shift};
 pub use summation::{mean, standard_deviation};
-pub use systems::{
-    PairedBootstrap, RandomisationTest, approximate_randomisation, paired_bootstrap,
-};

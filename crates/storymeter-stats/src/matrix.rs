@@ -20,7 +20,7 @@ impl<'a> Matrix<'a> {
     /// Reads `values` as `rows` rows of `columns` values each.
     ///
     /// # Errors
-    /// If there are not `rows` times `columns` values.
+    /// Returns an error if there are not `rows` times `columns` values.
     pub fn new(values: &'a [f64], rows: usize, columns: usize) -> Result<Self> {
         if rows.checked_mul(columns) == Some(values.len()) {
             Ok(Self { values, rows, columns })
@@ -119,7 +119,7 @@ impl CompleteRows {
     /// ```
     ///
     /// # Errors
-    /// If the columns have different lengths.
+    /// Returns an error if the columns have different lengths.
     pub fn from_columns(columns: &[&[f64]]) -> Result<Self> {
         let rows = columns.first().map_or(0, |column| column.len());
         for column in columns {

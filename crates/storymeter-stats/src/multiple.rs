@@ -40,7 +40,7 @@ impl Correction {
     /// Corrects p-values that are all present.
     ///
     /// # Errors
-    /// If a p-value is NaN or outside [0, 1].
+    /// Returns an error if a p-value is NaN or outside [0, 1].
     pub fn adjust(self, p_values: &[f64]) -> Result<Vec<f64>> {
         match self {
             Self::Holm => holm(p_values),
@@ -54,7 +54,7 @@ impl Correction {
     /// An absent cell (`None`) stays absent and does not count as a test.
     ///
     /// # Errors
-    /// If a p-value is NaN or outside [0, 1].
+    /// Returns an error if a p-value is NaN or outside [0, 1].
     pub fn adjust_present(self, p_values: &[Option<f64>]) -> Result<Vec<Option<f64>>> {
         let present: Vec<f64> = p_values.iter().copied().flatten().collect();
         let mut adjusted = self.adjust(&present)?.into_iter();
@@ -74,7 +74,7 @@ impl Correction {
 /// ```
 ///
 /// # Errors
-/// If a p-value is NaN or outside [0, 1].
+/// Returns an error if a p-value is NaN or outside [0, 1].
 pub fn holm(p_values: &[f64]) -> Result<Vec<f64>> {
     check(p_values)?;
     let mut order: Vec<usize> = (0..p_values.len()).collect();
@@ -101,7 +101,7 @@ pub fn holm(p_values: &[f64]) -> Result<Vec<f64>> {
 /// ```
 ///
 /// # Errors
-/// If a p-value is NaN or outside [0, 1].
+/// Returns an error if a p-value is NaN or outside [0, 1].
 pub fn benjamini_hochberg(p_values: &[f64]) -> Result<Vec<f64>> {
     step_up(p_values, 1.0)
 }
@@ -117,7 +117,7 @@ pub fn benjamini_hochberg(p_values: &[f64]) -> Result<Vec<f64>> {
 /// ```
 ///
 /// # Errors
-/// If a p-value is NaN or outside [0, 1].
+/// Returns an error if a p-value is NaN or outside [0, 1].
 pub fn benjamini_yekutieli(p_values: &[f64]) -> Result<Vec<f64>> {
     step_up(p_values, (1..=p_values.len()).map(|i| 1.0 / i as f64).sum())
 }

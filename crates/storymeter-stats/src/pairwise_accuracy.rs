@@ -68,7 +68,7 @@ impl PairCounts {
 /// ```
 ///
 /// # Errors
-/// If the lengths differ, a value is infinite, or the threshold is negative.
+/// Returns an error if the lengths differ, a value is infinite, or the threshold is negative.
 pub fn pairwise_accuracy(ratings: &[f64], metric: &[f64], threshold: f64) -> Result<PairCounts> {
     if threshold.is_nan() || threshold < 0.0 {
         return Err(StatsError::OutOfRange {
@@ -134,8 +134,8 @@ const MOST_PAIRS: usize = 100_000_000;
 /// ```
 ///
 /// # Errors
-/// If the lengths in a group differ, a value is infinite, no group holds a pair, or there are more
-/// than 100 million pairs (one group of 14,000 items).
+/// Returns an error if the lengths in a group differ, a value is infinite, no group holds a pair,
+/// or there are more than 100 million pairs (one group of 14,000 items).
 pub fn calibrate_ties(groups: &[(&[f64], &[f64])]) -> Result<TieCalibration> {
     let clean = groups
         .iter()

@@ -4,8 +4,8 @@
 use crate::correlation::{Coefficient, Prepared};
 use crate::error::{Result, StatsError};
 use crate::matrix::Matrix;
+use crate::resample::swap_values;
 use crate::summation::{mean, pairwise};
-use crate::systems::{RandomisationTest, exchange_test};
 
 /// The level at which scores are correlated with ratings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -46,13 +46,39 @@ pub struct Design {
     pub exchange: Exchange,
 }
 
+/// Outcome of a test that exchanges two metrics at random.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct RandomisationTest {
+    /// The observed difference; NaN when undefined.
+    #[cfg_attr(feature = "serde", serde(with = "crate::number"))]
+    pub difference: f64,
+    /// Two-sided p-value; NaN when undefined.
+    #[cfg_attr(feature = "serde", serde(with = "crate::number"))]
+    pub p_value: f64,
+    /// One-sided p-value: the probability of a difference at least as large, sign included.
+    #[cfg_attr(feature = "serde", serde(with = "crate::number"))]
+    pub p_greater: f64,
+    /// Number of scores that the observed difference rests on.
+    pub n: usize,
+    /// Number of scores left out because a value is missing.
+    pub dropped: usize,
+    /// Whether all exchanges were tried, instead of a random sample of them.
+    pub exact: bool,
+    /// Number of exchanges without a difference (because a correlation was undefined, say). They
+    /// count as at least as extreme as the observed difference, which can only make the p-values
+    /// larger.
+    pub undefined: usize,
+}
+
 /// Tests whether two metrics differ in their correlation with the ratings.
 ///
 /// `first`, `second` and `ratings` hold one row per system and one column per item. Both metrics
 /// are standardised over all their scores, so that single scores can be exchanged between them, and
 /// are then exchanged at random. The difference of the correlations is compared with the observed
-/// difference. The p-values are those of
-/// [`approximate_randomisation`](crate::approximate_randomisation).
+/// difference. If there are no more exchanges than `resamples`, all of them are tried and p is
+/// exact; otherwise `p = (c + 1) / (resamples + 1)`, where `c` counts the exchanges with a
+/// difference at least as large.
 ///
 /// NaN marks a missing value. A system's score of an item counts only if the rating and the scores
 /// of both metrics are present; `n` is the number of these cells and `dropped` the number of the
@@ -79,8 +105,8 @@ pub struct Design {
 /// ```
 ///
 /// # Errors
-/// If the shapes differ, a value is infinite, there are no resamples, or too few cells are complete
-/// for any correlation.
+/// Returns an error if the shapes differ, a value is infinite, there are no resamples, or too few
+/// cells are complete for any correlation.
 pub fn permutation_test(
     first: Matrix<'_>,
     second: Matrix<'_>,
@@ -120,40 +146,6 @@ pub fn permutation_test(
         dropped: systems * items - cells.len(),
         ..exchange_test(pieces, scores, resamples, seed)
     })
-}
-
-/// Runs [`permutation_test`] on columns: one rating and one score of each metric per item.
-///
-/// All scores are pooled and exchanged one by one (PERM-BOTH). Items that lack a rating or a score
-/// are left out and counted.
-///
-/// ```
-/// use storymeter_stats::{Coefficient, permutation_test_of_columns};
-/// let ratings = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
-/// let good = [1.0, 2.0, 2.5, 4.5, 5.0, 6.5];
-/// let bad = [3.0, 1.0, 2.0, 9.0, 1.0, f64::NAN];
-/// let test =
-///     permutation_test_of_columns(Coefficient::Pearson, &ratings, &good, &bad, 1000, 1)?;
-/// assert_eq!((test.n, test.dropped), (5, 1));
-/// assert!(test.difference > 0.5);
-/// # Ok::<(), storymeter_stats::StatsError>(())
-/// ```
-///
-/// # Errors
-/// Those of [`permutation_test`].
-pub fn permutation_test_of_columns(
-    coefficient: Coefficient,
-    ratings: &[f64],
-    first: &[f64],
-    second: &[f64],
-    resamples: usize,
-    seed: u64,
-) -> Result<RandomisationTest> {
-    let table = |values| Matrix::new(values, 1, ratings.len());
-    StatsError::check_pairs(ratings.len(), first.len())?;
-    StatsError::check_pairs(ratings.len(), second.len())?;
-    let design = Design { coefficient, level: CorrelationLevel::Pooled, exchange: Exchange::Both };
-    permutation_test(table(first)?, table(second)?, table(ratings)?, design, resamples, seed)
 }
 
 /// Numbers the distinct keys from 0 in order of size; gives the number of every key, and how many
@@ -228,4 +220,51 @@ impl Target {
         defined.retain(|r| !r.is_nan());
         mean(&defined)
     }
+}
+
+/// The test that exchanges two metrics at `n` positions.
+fn exchange_test(
+    n: usize,
+    scores: impl Fn(&[bool]) -> (f64, f64) + Sync,
+    resamples: usize,
+    seed: u64,
+) -> RandomisationTest {
+    let difference = |exchanged: &[bool]| {
+        let (a, b) = scores(exchanged);
+        a - b
+    };
+    let observed = difference(&vec![false; n]);
+    if observed.is_nan() {
+        return RandomisationTest {
+            difference: f64::NAN,
+            p_value: f64::NAN,
+            p_greater: f64::NAN,
+            n,
+            dropped: 0,
+            exact: false,
+            undefined: resamples,
+        };
+    }
+    let (values, exact) = swap_values(n, resamples, seed, difference);
+    // Sums of the same numbers in another order may differ in the last bits; they count as equal.
+    let slack = 1e-14 * observed.abs();
+    let undefined = values.iter().filter(|d| d.is_nan()).count();
+    let (p_value, p_greater) = shares(&values, observed, slack, exact);
+    RandomisationTest { difference: observed, p_value, p_greater, n, dropped: 0, exact, undefined }
+}
+
+/// The two-sided and the one-sided p-value of an observed difference among differences by chance.
+///
+/// Differences up to `slack` below the observed one count as equal to it. NaN counts as extreme.
+/// A random sample of differences gets the observed one added.
+fn shares(values: &[f64], observed: f64, slack: f64, exact: bool) -> (f64, f64) {
+    let share = |extreme: &dyn Fn(f64) -> bool| {
+        let count = values.iter().filter(|&&d| d.is_nan() || extreme(d)).count();
+        if exact {
+            count as f64 / values.len() as f64
+        } else {
+            (count + 1) as f64 / (values.len() + 1) as f64
+        }
+    };
+    (share(&|d| d.abs() >= observed.abs() - slack), share(&|d| d >= observed - slack))
 }

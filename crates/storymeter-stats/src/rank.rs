@@ -21,7 +21,7 @@ pub(crate) fn order_key(value: f64) -> u64 {
 /// ```
 ///
 /// # Errors
-/// If a value is NaN, which has no place in an order.
+/// Returns an error if a value is NaN, which has no place in an order.
 pub fn mid_ranks(values: &[f64]) -> Result<Vec<f64>> {
     match values.iter().position(|v| v.is_nan()) {
         Some(index) => {

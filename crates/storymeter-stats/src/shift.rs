@@ -73,8 +73,8 @@ pub struct Shift {
 /// ```
 ///
 /// # Errors
-/// If the lengths differ, there are fewer than two pairs or no resamples, or the confidence does
-/// not lie strictly between 0 and 1.
+/// Returns an error if the lengths differ, there are fewer than two pairs or no resamples, or the
+/// confidence does not lie strictly between 0 and 1.
 pub fn paired_shift(first: &[f64], second: &[f64], options: &ShiftOptions) -> Result<Shift> {
     StatsError::check_pairs(first.len(), second.len())?;
     shift(first, second, options, |samples| {
@@ -101,8 +101,8 @@ pub fn paired_shift(first: &[f64], second: &[f64], options: &ShiftOptions) -> Re
 /// ```
 ///
 /// # Errors
-/// If a sample has fewer than two scores, there are no resamples, or the confidence does not lie
-/// strictly between 0 and 1.
+/// Returns an error if a sample has fewer than two scores, there are no resamples, or the
+/// confidence does not lie strictly between 0 and 1.
 pub fn independent_shift(first: &[f64], second: &[f64], options: &ShiftOptions) -> Result<Shift> {
     shift(first, second, options, |samples| {
         let terms = |sample: &Sample| -> Vec<[f64; 2]> {

@@ -13,10 +13,27 @@
 #[path = "support/tagged.rs"]
 mod tagged;
 
+/// Training shares the decoder and the features with the tagger. They are no part of the library's
+/// interface, and are compiled here from the same files.
+#[path = "../src/tagger"]
+mod tagger {
+    pub use storymeter_text::tagger::Tag;
+
+    mod decode;
+    #[allow(dead_code)]
+    mod features;
+    #[allow(dead_code)]
+    mod model;
+    mod table;
+    #[path = "../../examples/support/train.rs"]
+    pub mod train;
+}
+
 use std::error::Error;
 
 use storymeter_text::tagger::Tagger;
-use storymeter_text::tagger::train::{Options, train};
+use storymeter_text::treebank;
+use tagger::train::{Options, train};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut options = Options::default();

@@ -109,7 +109,7 @@ static EMBEDDED: LazyLock<Delexicaliser> = LazyLock::new(|| {
     Delexicaliser { names }
 });
 
-fn groups(
+pub(crate) fn groups(
     text: &'static str,
 ) -> impl Iterator<Item = (&'static str, std::str::SplitWhitespace<'static>)> {
     text.lines()

@@ -196,7 +196,8 @@ impl Vocabulary {
     /// Reads what [`Vocabulary::write_to`] wrote, in small steps: give it a buffered reader.
     ///
     /// # Errors
-    /// Of kind `InvalidData` or `UnexpectedEof` for anything else, and what the reader reports.
+    /// Returns an error of the kind `InvalidData` or `UnexpectedEof` if the bytes are anything
+    /// else, and any error of the reader.
     pub fn read_from(mut input: impl Read) -> io::Result<Self> {
         let mut magic = [0; MAGIC.len()];
         input.read_exact(&mut magic)?;

@@ -23,7 +23,7 @@ const MOST_ITERATIONS: usize = 1000;
 /// ```
 ///
 /// # Errors
-/// If there is no cloud, or the clouds differ in size.
+/// Returns an error if there is no cloud, or the clouds differ in size.
 pub fn in_order(clouds: &[&[f64]], width: usize) -> Result<Vec<f64>> {
     let size = common_size(clouds, width)?;
     let mut mean = vec![0.0; size];
@@ -42,7 +42,7 @@ pub fn in_order(clouds: &[&[f64]], width: usize) -> Result<Vec<f64>> {
 /// solver gives slightly different values. [`in_order`] has no such freedom.
 ///
 /// # Errors
-/// If there is no cloud, or the clouds differ in size.
+/// Returns an error if there is no cloud, or the clouds differ in size.
 pub fn from_zeros(clouds: &[&[f64]], width: usize) -> Result<Vec<f64>> {
     from_zeros_by(clouds, width, |left, right| squared_distances(left, right, width))
 }

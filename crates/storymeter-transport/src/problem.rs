@@ -24,8 +24,8 @@ impl Problem {
     /// each side are divided by their sum.
     ///
     /// # Errors
-    /// If a side has no mass, a mass or a cost is negative or not finite, or the number of costs is
-    /// wrong.
+    /// Returns an error if a side has no mass, a mass or a cost is negative or not finite, or the
+    /// number of costs is wrong.
     pub fn new(left: &[f64], right: &[f64], costs: Vec<f64>) -> Result<Self> {
         if costs.len() != left.len() * right.len() {
             let (left, right) = (left.len(), right.len());

@@ -9,12 +9,12 @@ use storymeter_core::Story;
 use storymeter_core::read::{ReadOptions, open};
 use storymeter_encoder::Precision;
 use storymeter_text::sentence;
-use storymeter_union::Scorer;
+use storymeter_union::UnionScorer;
 
 fn score(criterion: &mut Criterion) {
     let scorer = match std::env::var_os("STORYMETER_MODEL") {
-        Some(path) => Scorer::load(Path::new(&path), Precision::Int8),
-        None => Scorer::embedded(),
+        Some(path) => UnionScorer::load(Path::new(&path), Precision::Int8),
+        None => UnionScorer::embedded(),
     };
     let scorer = scorer.expect("a model");
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/stories.jsonl");

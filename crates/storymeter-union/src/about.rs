@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Yardstick;
+use crate::ReferenceScores;
 
 /// The model card: what the model was made from, how good it is, and what it is not for.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -29,8 +29,8 @@ pub struct About {
     /// What the model must not be used for.
     pub not_for: Vec<String>,
     /// What explanations compare its scores with.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub yardstick: Option<Yardstick>,
+    #[serde(rename = "yardstick", skip_serializing_if = "Option::is_none")]
+    pub reference_scores: Option<ReferenceScores>,
 }
 
 /// Data or weights that a model was made from.

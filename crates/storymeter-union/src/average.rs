@@ -16,8 +16,8 @@ impl Model {
     /// lists the signatures of all models. A sentence encoder, which all of them must share, stays.
     ///
     /// # Errors
-    /// [`Error::Average`] if there is no model, or if the models differ in shape or in how they
-    /// read stories.
+    /// Returns [`Error::Average`] if there is no model, or if the models differ in shape or in how
+    /// they read stories.
     pub fn average(models: &[Model]) -> Result<Model> {
         let wrong = |problem: &str| Error::Average { problem: problem.to_owned() };
         let Some((first, others)) = models.split_first() else {

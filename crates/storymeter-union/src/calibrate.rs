@@ -9,7 +9,7 @@ use storymeter_perturb::{CheckedConfig, DEFAULT_SAMPLE, DonorSampler, Perturber,
 use storymeter_text::{lexicon::Lexicon, tagger::Tagger};
 
 use crate::logistic::{fit, sigmoid};
-use crate::{Error, Result, Score, Scorer, normalise};
+use crate::{Error, Result, Score, UnionScorer, normalise};
 
 /// How many stories are scored between two reports of progress.
 const PORTION: usize = 256;
@@ -69,10 +69,10 @@ impl DamageCalibration {
 /// other stories.
 ///
 /// # Errors
-/// [`Error::Calibration`] if there are too few stories, or if the model does not score human
-/// stories higher than damaged ones.
+/// Returns [`Error::Calibration`] if there are too few stories, or if the model does not score
+/// human stories higher than damaged ones.
 pub fn calibrate(
-    scorer: &Scorer,
+    scorer: &UnionScorer,
     stories: &[Story],
     lexicon: &Lexicon,
     seed: u64,

@@ -10,7 +10,7 @@ use storymeter_encoder::{Config, Grid, Tokenizer};
 
 use crate::about::About;
 use crate::criteria::CriteriaCard;
-use crate::yardstick::Yardstick;
+use crate::reference_scores::ReferenceScores;
 use crate::{DamageCalibration, logistic};
 
 /// How the vectors of a story's tokens are combined into one.
@@ -202,10 +202,10 @@ impl Card {
         }
     }
 
-    /// Drops a yardstick that is about other weights or another calibration.
+    /// Drops reference scores that are about other weights or another calibration.
     pub(crate) fn keep_yardstick_of(&mut self, fingerprint: &str) {
-        let yardstick = &mut self.about.yardstick;
-        *yardstick = yardstick.take().filter(|one| one.weights == fingerprint);
+        let reference = &mut self.about.reference_scores;
+        *reference = reference.take().filter(|one| one.weights == fingerprint);
     }
 
     /// What is wrong with the card for a model with or without a sentence encoder, if anything.
@@ -266,8 +266,8 @@ impl Card {
         if criteria.is_some() {
             return criteria;
         }
-        let yardstick = self.about.yardstick.as_ref().and_then(Yardstick::problem);
+        let reference = self.about.reference_scores.as_ref().and_then(ReferenceScores::problem);
         let grid = self.grid.and_then(|grid| grid.problem());
-        yardstick.or(grid).map(str::to_owned)
+        reference.or(grid).map(str::to_owned)
     }
 }

@@ -17,15 +17,10 @@
 //!
 //! Direction: higher is better. Range: 0 to 1.
 
-use std::sync::Arc;
+use storymeter_core::{Direction, Entry, Needs, Range};
 
-use storymeter_core::{
-    Description, Direction, Entry, Metric, MetricError, Needs, Prepared, Range, Resources, Rows,
-    Story, Value, finite_or,
-};
-
-use crate::metric::{metric_error, open};
-use crate::{Kind, Scorer};
+use crate::Kind;
+use crate::metric::{HumanScore, open};
 
 /// The entry of the metric `disscore` in the catalogue.
 ///
@@ -41,29 +36,6 @@ pub static ENTRY: Entry = Entry {
     build: |request| {
         let scorer = open(request, Kind::DisScore)?;
         let description = request.describe().in_batches().signature(scorer.signature());
-        Ok(Box::new(DisScore { scorer, description }))
+        Ok(Box::new(HumanScore { scorer, description }))
     },
 };
-
-struct DisScore {
-    scorer: Arc<Scorer>,
-    description: Description,
-}
-
-impl Metric for DisScore {
-    fn description(&self) -> &Description {
-        &self.description
-    }
-
-    fn rows(&self, stories: &[Prepared<'_>], _: &Resources) -> Result<Rows, MetricError> {
-        let stories: Vec<&Story> = stories.iter().map(|story| story.story).collect();
-        let scores = self.scorer.score(&stories);
-        let scores = scores.map_err(|error| metric_error(&self.description.key, error))?;
-        let probabilities = scores.iter().map(|score| score.probability).collect();
-        Ok(Rows::from_values(1, probabilities))
-    }
-
-    fn values(&self, row: &[f64], values: &mut [Value]) {
-        values[0] = finite_or(row[0], "the model gives no finite number");
-    }
-}

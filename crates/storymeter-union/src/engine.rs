@@ -7,7 +7,7 @@ use std::sync::Arc;
 use half::{bf16, f16};
 #[cfg(feature = "cuda")]
 use storymeter_encoder::cuda::{CudaEncoder, Vectors};
-use storymeter_encoder::{Batch, Config, Model, Outputs, Precision, Run};
+use storymeter_encoder::{Batch, Config, ForwardPass, Model, Outputs, Precision};
 #[cfg(feature = "cuda")]
 use storymeter_encoder::{Device, PackedRows, Parameters};
 
@@ -51,7 +51,7 @@ pub(crate) enum Words {
 /// The last hidden states of a batch.
 pub(crate) enum States {
     Cpu {
-        run: Run,
+        run: ForwardPass,
         layer: usize,
     },
     #[cfg(feature = "cuda")]
@@ -152,8 +152,8 @@ impl Engine {
     /// Checks the numbers that came from a GPU.
     ///
     /// # Errors
-    /// [`storymeter_encoder::Error::Overflow`] if one of them is not finite: the precision was too
-    /// small for the model.
+    /// Returns [`storymeter_encoder::Error::Overflow`] if one of them is not finite: the precision
+    /// was too small for the model.
     #[cfg(feature = "cuda")]
     pub fn finite(&self, numbers: Vec<f32>) -> Result<Vec<f32>> {
         if numbers.iter().all(|x| x.is_finite()) {

@@ -200,30 +200,3 @@ fn missing(name: &str, searched: &[PathBuf], installed: &[String]) -> String {
     };
     format!("there is no model {name:?}: it is not a path, and {place}; {others}")
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_missing_model_is_named_with_the_folders_and_the_alternatives() {
-        let error = |searched: &[&str], installed: &[&str]| {
-            Error::MissingModel {
-                name: "tiny".to_owned(),
-                searched: searched.iter().map(PathBuf::from).collect(),
-                installed: installed.iter().map(|name| (*name).to_owned()).collect(),
-            }
-            .to_string()
-        };
-        assert_eq!(
-            error(&["cache", "bin"], &["small", "base"]),
-            "there is no model \"tiny\": it is not a path, and tiny.smq is not in cache or bin; \
-             installed models: small, base"
-        );
-        assert_eq!(
-            error(&[], &[]),
-            "there is no model \"tiny\": it is not a path, and this system has no folder for \
-             installed models; no model is installed"
-        );
-    }
-}

@@ -7,10 +7,10 @@ use storymeter_encoder::{Batch, PackedRows};
 use storymeter_perturb::Technique;
 use storymeter_text::kind::{TextKind, unlike_a_story};
 
+use crate::reference_scores::{ReferenceScores, Standing};
 use crate::scorer::Reading;
 use crate::weigh::Part;
-use crate::yardstick::{Standing, Yardstick};
-use crate::{Reconstruction, Result, Scorer};
+use crate::{Reconstruction, Result, UnionScorer};
 
 /// The number of positions for which logits over the vocabulary are computed together. It bounds
 /// the memory.
@@ -46,7 +46,7 @@ pub struct Explanation {
     /// How much repeated words lower the score.
     pub repetition_effect: f64,
     /// Where the score stands among those of human and of machine stories. `None` if the model has
-    /// no [yardstick](Yardstick), or the story has no letter or digit.
+    /// no [reference scores](ReferenceScores), or the story has no letter or digit.
     pub standing: Option<Standing>,
     /// What the story looks like, if not like a story in English prose.
     pub warnings: Vec<Warning>,
@@ -114,8 +114,8 @@ pub struct Trust {
 }
 
 impl Trust {
-    fn new(yardstick: &Yardstick) -> Option<Self> {
-        let areas = &yardstick.diagnosis;
+    fn new(reference: &ReferenceScores) -> Option<Self> {
+        let areas = &reference.diagnosis;
         let trusted =
             |output: &str| areas.iter().any(|area| area.output == output && area.is_trusted());
         (!areas.is_empty()).then(|| Self {
@@ -128,14 +128,14 @@ impl Trust {
 }
 
 impl Diagnosis {
-    fn new(damage: [f64; 4], yardstick: Option<&Yardstick>) -> Self {
+    fn new(damage: [f64; 4], reference: Option<&ReferenceScores>) -> Self {
         let probability = |technique: Technique| damage[technique.index()];
         Self {
             repetition: probability(Technique::Repetition),
             incoherence: probability(Technique::Substitution),
             wrong_order: probability(Technique::Reordering),
             contradiction: probability(Technique::Negation),
-            trusted: yardstick.and_then(Trust::new),
+            trusted: reference.and_then(Trust::new),
         }
     }
 }
@@ -149,7 +149,7 @@ pub struct SentenceShare {
     pub end: usize,
     /// The logit of the story minus its logit without the sentence. It is negative if the story
     /// would score higher without it. `None` if the sentence belongs to a long story and was not
-    /// weighed; see [`Scorer::explain`].
+    /// weighed; see [`UnionScorer::explain`].
     pub contribution: Option<f64>,
     /// The score with the sentence minus the score without it. Of a story that is read in several
     /// windows, the score is that of the windows with this sentence, because a sentence hardly
@@ -198,7 +198,7 @@ pub struct Suggestion {
     pub probability: f64,
 }
 
-impl Scorer {
+impl UnionScorer {
     /// Scores one story and explains the score. There is no need to score the story as well.
     ///
     /// A window of n sentences is read n more times, each time without one of them. So a short
@@ -211,7 +211,7 @@ impl Scorer {
     ///
     /// ```
     /// # if !storymeter_union::HAS_EMBEDDED { return Ok(()); }
-    /// let scorer = storymeter_union::Scorer::embedded()?;
+    /// let scorer = storymeter_union::UnionScorer::embedded()?;
     /// let text = "Ken lost his kite. He looked in the barn. Ken lost his kite.".into();
     /// let explanation = scorer.explain(&storymeter_core::Story { text, ..Default::default() })?;
     /// assert!(explanation.sentences.iter().all(|sentence| sentence.contribution.is_some()));
@@ -220,16 +220,16 @@ impl Scorer {
     /// ```
     ///
     /// # Errors
-    /// As [`Scorer::score`].
+    /// As [`UnionScorer::score`].
     pub fn explain(&self, story: &Story) -> Result<Explanation> {
         self.explained(story, false)
     }
 
-    /// Explains a score as [`Scorer::explain`] does, but weighs every sentence, however long the
-    /// story is.
+    /// Explains a score as [`UnionScorer::explain`] does, but weighs every sentence, however long
+    /// the story is.
     ///
     /// # Errors
-    /// As [`Scorer::score`].
+    /// As [`UnionScorer::score`].
     pub fn explain_every_sentence(&self, story: &Story) -> Result<Explanation> {
         self.explained(story, true)
     }
@@ -266,7 +266,7 @@ impl Scorer {
         } else {
             None
         };
-        let yardstick = self.model.card.about.yardstick.as_ref().filter(|_| !wordless);
+        let reference = self.model.card.about.reference_scores.as_ref().filter(|_| !wordless);
         let words = story.text.split_whitespace().count();
         Ok(Explanation {
             union: score.probability,
@@ -277,9 +277,9 @@ impl Scorer {
             } else {
                 self.model.card.probability(score.logit, 0.0) - score.probability
             },
-            standing: yardstick.and_then(|one| one.standing(score.probability, words)),
+            standing: reference.and_then(|one| one.standing(score.probability, words)),
             warnings,
-            diagnosis: score.damage.map(|damage| Diagnosis::new(damage, yardstick)),
+            diagnosis: score.damage.map(|damage| Diagnosis::new(damage, reference)),
             sentences,
             weakest_pair,
             edits,

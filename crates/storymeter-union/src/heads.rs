@@ -84,8 +84,8 @@ impl Heads {
     /// Reads the content of a `heads.safetensors`. Errors name `path`.
     ///
     /// # Errors
-    /// If a tensor that the card asks for is missing, has another shape or type than the encoder
-    /// asks for, or holds NaN or infinity.
+    /// Returns an error if a tensor that the card asks for is missing, has another shape or type
+    /// than the encoder asks for, or holds NaN or infinity.
     pub fn from_bytes(path: &Path, bytes: &[u8], card: &Card, config: &Config) -> Result<Self> {
         let wrong = |problem: String| Error::Model { path: path.to_owned(), problem };
         let file = SafeTensors::deserialize(bytes)

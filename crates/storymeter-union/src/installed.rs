@@ -10,7 +10,7 @@ use crate::criteria::sentences::FOLDER;
 #[cfg(feature = "cuda")]
 use crate::engine::GpuPrecision;
 use crate::opened::Opened;
-use crate::{Card, Error, Kind, Model, Result, Scorer, StoredModel, criteria, stored};
+use crate::{Card, Error, Kind, Model, Result, StoredModel, UnionScorer, stored};
 
 /// The name of the embedded model of the metric `union`.
 pub const EMBEDDED_NAME: &str = "union-compact";
@@ -23,8 +23,9 @@ pub const EMBEDDED_NAME: &str = "union-compact";
 /// - A build inside the repository finds `models/union-compact.smq` and makes it part of the
 ///   program. This is the cargo feature `embedded`, which is on by default. The environment
 ///   variable `STORYMETER_EMBEDDED_MODEL` names another file at build time.
-/// - A build of the published crate finds no such file and embeds nothing. [`Scorer::embedded`]
-///   then reads `union-compact.smq` from one of the [`search_folders`] when it is called.
+/// - A build of the published crate finds no such file and embeds nothing.
+///   [`UnionScorer::embedded`] then reads `union-compact.smq` from one of the [`search_folders`]
+///   when it is called.
 /// - If the file is in none of them, the error is [`Error::MissingModel`], which holds the folders.
 ///
 /// The model of the metric `criteria` is embedded in the same way ([`EmbeddedModel::Criteria`]).
@@ -87,7 +88,7 @@ impl Location {
     /// a model in one of the [`search_folders`].
     ///
     /// # Errors
-    /// [`Error::MissingModel`] if there is none.
+    /// Returns [`Error::MissingModel`] if there is none.
     pub fn find(typed: &str) -> Result<Self> {
         let path = Path::new(typed);
         if path.exists() {
@@ -104,26 +105,18 @@ impl Location {
     /// Loads the model to score on the CPU.
     ///
     /// # Errors
-    /// As [`Scorer::load`] and [`Scorer::embedded`].
-    pub fn scorer(&self, precision: Precision) -> Result<Scorer> {
-        Scorer::new(self.open(precision)?)
-    }
-
-    /// Loads the model to predict ratings on the CPU.
-    ///
-    /// # Errors
-    /// As [`criteria::Scorer::load`] and [`criteria::Scorer::embedded`].
-    pub fn criteria_scorer(&self, precision: Precision) -> Result<criteria::Scorer> {
-        criteria::Scorer::new(self.open(precision)?)
+    /// As [`UnionScorer::load`] and [`UnionScorer::embedded`].
+    pub fn scorer(&self, precision: Precision) -> Result<UnionScorer> {
+        UnionScorer::new(self.open(precision)?)
     }
 
     /// Loads the model to score on the NVIDIA GPU with this number.
     ///
     /// # Errors
-    /// As [`Scorer::load_on_gpu`].
+    /// As [`UnionScorer::load_on_gpu`].
     #[cfg(feature = "cuda")]
-    pub fn scorer_on_gpu(&self, gpu: usize, precision: GpuPrecision) -> Result<Scorer> {
-        Scorer::new(self.open_on_gpu(gpu, precision)?)
+    pub fn scorer_on_gpu(&self, gpu: usize, precision: GpuPrecision) -> Result<UnionScorer> {
+        UnionScorer::new(self.open_on_gpu(gpu, precision)?)
     }
 
     /// Makes the model ready to compute on the CPU.
@@ -151,7 +144,7 @@ impl Location {
     /// What the model was trained for. Only its card is read.
     ///
     /// # Errors
-    /// If there is no card, or it cannot be understood.
+    /// Returns an error if there is no card, or it cannot be understood.
     pub fn kind(&self) -> Result<Kind> {
         match self {
             Self::Embedded(EmbeddedModel::Union) => Ok(Kind::Union),
@@ -164,7 +157,7 @@ impl Location {
     /// Reads the model's card, size and fingerprint without making it ready to score.
     ///
     /// # Errors
-    /// If it is not a complete model.
+    /// Returns an error if it is not a complete model.
     pub fn describe(&self) -> Result<Description> {
         let stored = match self {
             Self::Embedded(own) => StoredModel::embedded_model(*own)?,
@@ -256,7 +249,7 @@ pub fn installed_paths() -> Vec<(String, PathBuf)> {
 /// The file of an embedded model in one of these folders.
 ///
 /// # Errors
-/// [`Error::MissingModel`] if none of them has it.
+/// Returns [`Error::MissingModel`] if none of them has it.
 pub(crate) fn embedded_file(model: EmbeddedModel, folders: Vec<PathBuf>) -> Result<PathBuf> {
     let found = folders.iter().map(|folder| file_in(folder, model.name())).find(|f| f.is_file());
     found.ok_or_else(|| missing(model.name(), folders))

@@ -5,12 +5,12 @@
 //! it was damaged (equation 4). A third head, which the paper does not have, tells which kind of
 //! damage the story seems to have.
 //!
-//! A [`Scorer`] scores stories with the embedded model or with another one. The module `train`
+//! A [`UnionScorer`] scores stories with the embedded model or with another one. The module `train`
 //! makes a model folder from human stories, and a scorer reads that folder:
 //!
 //! ```
 //! use storymeter_core::Story;
-//! use storymeter_union::{Precision, Scorer};
+//! use storymeter_union::{Precision, UnionScorer};
 //!
 //! # // A tiny model with random weights takes the place of a trained one.
 //! # use storymeter_union::{Card, Heads, Model};
@@ -30,7 +30,7 @@
 //! # let temporary = tempfile::tempdir()?;
 //! # let folder = temporary.path();
 //! # Model { config, parameters, heads, card, tokenizer_files, sentences: None }.save(folder)?;
-//! let scorer = Scorer::load(folder, Precision::Int8)?;
+//! let scorer = UnionScorer::load(folder, Precision::Int8)?;
 //! let stories = ["Ken woke up. He went out. It rained.", "Ken woke up. It rained. Ken woke up."]
 //!     .map(|text| Story { text: text.into(), ..Story::default() });
 //! for score in scorer.score(&[&stories[0], &stories[1]])? {
@@ -64,6 +64,7 @@ mod opened;
 mod origin;
 mod overlap;
 mod pairs;
+mod reference_scores;
 mod scorer;
 mod show;
 mod stored;
@@ -72,7 +73,6 @@ pub mod train;
 mod unpack;
 mod weigh;
 mod window;
-mod yardstick;
 
 pub use about::{About, Agreement, DiagnosisFigure, Estimate, ModelSource};
 pub use calibrate::{Calibration, DamageCalibration, calibrate};
@@ -90,10 +90,12 @@ pub use installed::{
 pub use metric::ENTRY;
 pub use model::{MODEL_FILES, Model};
 pub use normalise::normalise;
-pub use scorer::{Score, Scorer};
+pub use reference_scores::{
+    DiagnosisArea, Histogram, ReferenceScores, Standing, TRUSTED_AREA, Writer,
+};
+pub use scorer::{Score, UnionScorer};
 pub use stored::StoredModel;
 pub use storymeter_encoder::Precision;
-pub use yardstick::{DiagnosisArea, Histogram, Standing, TRUSTED_AREA, Writer, Yardstick};
 
 /// Compiles and runs the example of the README.
 #[cfg(all(doctest, embedded_model))]

@@ -44,7 +44,7 @@ use storymeter_core::{
 #[cfg(feature = "cuda")]
 use crate::GpuPrecision;
 use crate::opened::Opened;
-use crate::{EmbeddedModel, Error, Explanation, Kind, Location, Scorer};
+use crate::{EmbeddedModel, Error, Explanation, Kind, Location, UnionScorer};
 
 /// The entry of the learned metric in the catalogue.
 ///
@@ -61,21 +61,22 @@ pub static ENTRY: Entry = Entry {
         let scorer = open(request, Kind::Union)?;
         let description = request.describe().in_batches().explains();
         let description = description.signature(scorer.signature());
-        Ok(Box::new(UnionMetric { scorer, description }))
+        Ok(Box::new(HumanScore { scorer, description }))
     },
 };
 
-/// The learned metric as a [`Metric`] like any other.
-struct UnionMetric {
-    scorer: Arc<Scorer>,
-    description: Description,
+/// The score of a model that tells human stories from others, as a [`Metric`] like any other. It
+/// explains itself if its description says so.
+pub(crate) struct HumanScore {
+    pub scorer: Arc<UnionScorer>,
+    pub description: Description,
 }
 
 /// Opens the model of a metric that tells human stories from others once, whoever asks for it.
-pub(crate) fn open(request: &Request<'_>, kind: Kind) -> Result<Arc<Scorer>, MetricError> {
+pub(crate) fn open(request: &Request<'_>, kind: Kind) -> Result<Arc<UnionScorer>, MetricError> {
     request.resources.shared(kind.metric(), || {
         let model = open_model(request, kind)?;
-        Scorer::new(model).map_err(|error| metric_error(request.key, error))
+        UnionScorer::new(model).map_err(|error| metric_error(request.key, error))
     })
 }
 
@@ -160,13 +161,13 @@ pub(crate) fn metric_error(metric: &str, error: Error) -> MetricError {
     }
 }
 
-impl UnionMetric {
+impl HumanScore {
     fn failed(&self, error: Error) -> MetricError {
         metric_error(&self.description.key, error)
     }
 }
 
-impl Metric for UnionMetric {
+impl Metric for HumanScore {
     fn description(&self) -> &Description {
         &self.description
     }
@@ -189,6 +190,9 @@ impl Metric for UnionMetric {
         depth: Depth,
         _: &Resources,
     ) -> Result<Option<Explained>, MetricError> {
+        if !self.description.explains {
+            return Ok(None);
+        }
         let explain = |story: &Prepared<'_>| match depth {
             Depth::Weakest => self.scorer.explain(story.story),
             Depth::All => self.scorer.explain_every_sentence(story.story),

@@ -10,7 +10,6 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::io::Write;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -19,7 +18,7 @@ use storymeter_core::file::uninterrupted;
 use storymeter_core::{AtomicFile, Place};
 use storymeter_encoder::{
     Config, LARGEST_CONFIG, LARGEST_TOKENIZER_FILE, Parameters, TOKENIZER_FILES, Tokenizer,
-    read_model_file, read_tensor_file,
+    read_model_file, read_tensor_file, tokenizer_files,
 };
 
 use crate::criteria::SentenceModel;
@@ -89,8 +88,8 @@ impl Model {
     /// Reads a model from a folder.
     ///
     /// # Errors
-    /// [`Error::Mixture`] if a file is not the one that was saved with the others. Other errors if
-    /// a file is missing, incomplete or damaged, or does not fit the others.
+    /// Returns [`Error::Mixture`] if a file is not the one that was saved with the others. Other
+    /// errors if a file is missing, incomplete or damaged, or does not fit the others.
     pub fn load(folder: &Path) -> Result<Self> {
         let path = folder.join(CARD);
         let bytes = read(&path, LARGEST_CARD as u64)?;
@@ -146,7 +145,8 @@ impl Model {
     /// so that an interruption cannot leave parts of two models that look like one.
     ///
     /// # Errors
-    /// If a file cannot be written, for example because the disk is full or the folder is missing.
+    /// Returns an error if a file cannot be written, for example because the disk is full or the
+    /// folder is missing.
     pub fn save(&self, folder: &Path) -> Result<()> {
         let Some(sentences) = &self.sentences else { return self.write(folder, Vec::new()) };
         let path = folder.join(sentences::FOLDER);
@@ -185,9 +185,9 @@ impl Model {
         if card.len() > LARGEST_CARD {
             return Err(wrong(format!("the card would have more than {LARGEST_CARD} bytes")));
         }
-        let card = written(&at(CARD), &card)?;
-        let files: Vec<AtomicFile> =
-            files.iter().map(|(name, bytes)| written(&at(name), bytes)).collect::<Result<_>>()?;
+        let card = AtomicFile::holding(&at(CARD), &card)?;
+        let written = files.iter().map(|(name, bytes)| AtomicFile::holding(&at(name), bytes));
+        let files = written.collect::<storymeter_core::Result<Vec<_>>>()?;
         uninterrupted(|| {
             remove_unsealed(&at(CARD))?;
             for file in files {
@@ -200,7 +200,7 @@ impl Model {
     /// The tokeniser, which also knows the model's own tokens. Errors name `path`.
     ///
     /// # Errors
-    /// If the tokeniser's files do not belong to this encoder.
+    /// Returns an error if the tokeniser's files do not belong to this encoder.
     pub fn tokenizer(&self, path: &Path) -> Result<Tokenizer> {
         let files: Vec<(&str, &[u8])> =
             self.tokenizer_files.iter().map(|(name, bytes)| (*name, &bytes[..])).collect();
@@ -244,7 +244,7 @@ impl Model {
         if let Some(grid) = self.card.grid {
             [grid.layers, grid.words].iter().for_each(|step| hash.update(step.to_le_bytes()));
         }
-        hash.finalize().iter().take(6).map(|byte| format!("{byte:02x}")).collect()
+        hexadecimal(&hash.finalize()[..6])
     }
 }
 
@@ -284,15 +284,6 @@ fn remove_unsealed(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Reads the tokeniser's files in a folder.
-///
-/// # Errors
-/// If a file is there but cannot be read.
-pub(crate) fn tokenizer_files(folder: &Path) -> Result<Vec<(&'static str, Vec<u8>)>> {
-    let existing = TOKENIZER_FILES.into_iter().filter(|name| folder.join(name).exists());
-    existing.map(|name| Ok((name, read(&folder.join(name), LARGEST_TOKENIZER_FILE)?))).collect()
-}
-
 /// Reads a file that folders of encoders do not have.
 pub(crate) fn read(path: &Path, most: u64) -> Result<Vec<u8>> {
     read_model_file(path, most).map_err(missing)
@@ -311,14 +302,6 @@ pub(crate) fn missing(error: storymeter_encoder::Error) -> Error {
 
 pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// Writes a temporary file with this content. It gets its name when it is committed.
-fn written(path: &Path, bytes: &[u8]) -> Result<AtomicFile> {
-    let mut file = AtomicFile::create(path)?;
-    let done = file.write_all(bytes).and_then(|()| file.flush());
-    done.map_err(|e| storymeter_core::Error::io(Place::file(path), e))?;
-    Ok(file)
 }
 
 #[cfg(test)]

@@ -6,13 +6,13 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use storymeter_core::Signature;
-use storymeter_encoder::{Batch, Device, Model as Encoder, Precision, Tokenizer};
+use storymeter_encoder::{Batch, Device, Model as Encoder, Precision, Tokenizer, portions};
 
 use crate::criteria::SentenceScorer;
 use crate::engine::{Engine, States, pooled};
 #[cfg(feature = "cuda")]
 use crate::engine::{GpuPrecision, pooled_by};
-use crate::{Card, EmbeddedModel, Error, Heads, Kind, Model, Result, Scorer, StoredModel};
+use crate::{Card, EmbeddedModel, Error, Heads, Kind, Model, Result, StoredModel, UnionScorer};
 
 /// The largest number of tokens in a batch on the CPU. Scores do not depend on it.
 pub(crate) const TOKENS_PER_BATCH: usize = 1 << 14;
@@ -32,7 +32,7 @@ pub(crate) struct Opened {
     /// The sentence encoder of a criteria model.
     pub sentences: Option<Box<SentenceScorer>>,
     /// The UNION model whose score counts in the outputs of a criteria model.
-    pub union: Option<Box<Scorer>>,
+    pub union: Option<Box<UnionScorer>>,
     fingerprint: String,
     tokens_read: AtomicU64,
 }
@@ -56,7 +56,7 @@ impl Opened {
         let sentences = model.sentences.as_ref().map(|own| own.scorer_at(path, precision));
         let sentences = sentences.transpose()?;
         let opened = Self::assemble((engine, tokenizer, model.heads), model.card, fingerprint);
-        opened.with_sentences(sentences).with_union(Scorer::from_stored)
+        opened.with_sentences(sentences).with_union(UnionScorer::from_stored)
     }
 
     /// Loads a model to compute on the NVIDIA GPU with this number.
@@ -76,7 +76,7 @@ impl Opened {
         let opened = Self::assemble((engine, tokenizer, model.heads), model.card, fingerprint);
         opened
             .with_sentences(sentences)
-            .with_union(|union| Scorer::from_stored_on_gpu(union, gpu, precision))
+            .with_union(|union| UnionScorer::from_stored_on_gpu(union, gpu, precision))
     }
 
     /// Makes a model file ready to compute on an NVIDIA GPU.
@@ -97,7 +97,7 @@ impl Opened {
         let opened = Self::assemble((engine, tokenizer, heads), card, fingerprint);
         opened
             .with_sentences(sentences)
-            .with_union(|union| Scorer::from_stored_on_gpu(union, gpu, precision))
+            .with_union(|union| UnionScorer::from_stored_on_gpu(union, gpu, precision))
     }
 
     /// Makes a model file ready to compute.
@@ -110,7 +110,7 @@ impl Opened {
         let sentences = sentences.transpose()?;
         let card = model.card().clone();
         let opened = Self::assemble((engine, tokenizer, heads), card, fingerprint);
-        opened.with_sentences(sentences).with_union(Scorer::from_stored)
+        opened.with_sentences(sentences).with_union(UnionScorer::from_stored)
     }
 
     fn with_sentences(self, sentences: Option<SentenceScorer>) -> Self {
@@ -118,7 +118,7 @@ impl Opened {
     }
 
     /// The same model with the embedded UNION model beside it, if its score counts.
-    fn with_union(self, open: impl FnOnce(&StoredModel) -> Result<Scorer>) -> Result<Self> {
+    fn with_union(self, open: impl FnOnce(&StoredModel) -> Result<UnionScorer>) -> Result<Self> {
         let criteria = self.card.criteria.as_ref().filter(|criteria| criteria.needs_union());
         let Some(share) = criteria.and_then(|criteria| criteria.union.as_ref()) else {
             return Ok(self);
@@ -155,7 +155,7 @@ impl Opened {
     /// The same model, if it was trained for one of these metrics.
     ///
     /// # Errors
-    /// [`Error::OtherKind`] if it was not. The error names the first of them.
+    /// Returns [`Error::OtherKind`] if it was not. The error names the first of them.
     pub fn of_kind(self, kinds: &[Kind]) -> Result<Self> {
         let found = self.card.kind;
         match kinds.first() {
@@ -169,15 +169,15 @@ impl Opened {
     /// The same model with windows of another size, in tokens.
     ///
     /// # Errors
-    /// [`Error::Window`] if the encoder cannot read windows of this size.
+    /// Returns [`Error::Window`] if the encoder cannot read windows of this size.
     pub fn with_window(mut self, max_tokens: usize) -> Result<Self> {
         let longest = self.engine.config().max_tokens();
         if !(Card::SMALLEST_WINDOW..=longest).contains(&max_tokens) {
             return Err(Error::Window { tokens: max_tokens, longest });
         }
         if max_tokens != self.card.max_tokens {
-            // The scores of the yardstick were computed with the other window.
-            self.card.about.yardstick = None;
+            // The reference scores were computed with the other window.
+            self.card.about.reference_scores = None;
         }
         self.card.max_tokens = max_tokens;
         Ok(self)
@@ -285,15 +285,5 @@ pub(crate) fn batches<'a>(
     sequences: &'a [&'a [u32]],
     limit: usize,
 ) -> impl Iterator<Item = Batch> + 'a {
-    let mut remaining = sequences;
-    std::iter::from_fn(move || {
-        let mut tokens = 0;
-        let fits = remaining.iter().take_while(|ids| {
-            tokens += ids.len();
-            tokens <= limit
-        });
-        let (now, later) = remaining.split_at(fits.count().max(1).min(remaining.len()));
-        remaining = later;
-        (!now.is_empty()).then(|| now.iter().copied().collect())
-    })
+    portions(sequences, limit, |ids| ids.len()).map(|now| now.iter().copied().collect())
 }

@@ -13,7 +13,7 @@ use storymeter_encoder::Batch;
 use crate::overlap::repeated;
 use crate::scorer::Reading;
 use crate::weigh::Part;
-use crate::{Result, Scorer, WeakPair};
+use crate::{Result, UnionScorer, WeakPair};
 
 /// A pair of neighbouring sentences: the number of the first one, and its pieces in the window.
 struct Pair {
@@ -21,7 +21,7 @@ struct Pair {
     pieces: Range<usize>,
 }
 
-impl Scorer {
+impl UnionScorer {
     /// The pair with the lowest logit in the window with the lowest logit. Of equal ones, the first
     /// is taken. `None` if that window has fewer than three sentences, because one pair is then all
     /// there is.

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use storymeter_core::{Signature, Story};
 #[cfg(feature = "cuda")]
 use storymeter_encoder::cuda::{CudaEncoder, Pending};
-use storymeter_encoder::{Batch, Model as Encoder, PackedRows, Precision};
+use storymeter_encoder::{Batch, Model as Encoder, PackedRows, Precision, portions};
 use storymeter_perturb::sentences_of;
 use storymeter_text::Span;
 
@@ -57,10 +57,10 @@ pub struct Score {
 ///
 /// ```
 /// use storymeter_core::Story;
-/// use storymeter_union::Scorer;
+/// use storymeter_union::UnionScorer;
 ///
 /// # if !storymeter_union::HAS_EMBEDDED { return Ok(()); }
-/// let scorer = Scorer::embedded()?;
+/// let scorer = UnionScorer::embedded()?;
 /// let text = "Ken lost his kite. He looked in the barn. It hung there.";
 /// let story = Story { text: text.into(), ..Story::default() };
 /// let scores = scorer.score(&[&story])?;
@@ -68,7 +68,7 @@ pub struct Score {
 /// assert!(scorer.signature().to_string().starts_with("union|model:"));
 /// # Ok::<(), storymeter_union::Error>(())
 /// ```
-pub struct Scorer {
+pub struct UnionScorer {
     pub(crate) model: Opened,
     /// The reconstruction matrix of [`Heads::reconstruction`], laid out for products when an
     /// explanation first needs it.
@@ -83,6 +83,14 @@ pub(crate) struct Reading {
     pub sentences: Vec<Span>,
     pub windows: Vec<Window>,
     pub measures: Vec<Measure>,
+}
+
+impl Reading {
+    /// How many tokens all windows have.
+    #[cfg(feature = "cuda")]
+    fn tokens(&self) -> usize {
+        self.windows.iter().map(|window| window.ids.len()).sum()
+    }
 }
 
 /// What a window contributes to the score besides its vector.
@@ -103,14 +111,14 @@ impl Reading {
     }
 }
 
-impl Scorer {
+impl UnionScorer {
     /// Loads the model that is part of the program. If the program was built without it
     /// ([`crate::HAS_EMBEDDED`]), the file `union-compact.smq` is read from one of the
     /// [`crate::search_folders`].
     ///
     /// # Errors
-    /// [`Error::MissingModel`](crate::Error::MissingModel) if the program has no embedded model and
-    /// no folder has its file.
+    /// Returns [`Error::MissingModel`](crate::Error::MissingModel) if the program has no embedded
+    /// model and no folder has its file.
     pub fn embedded() -> Result<Self> {
         Self::from_stored(&StoredModel::embedded()?)
     }
@@ -118,8 +126,8 @@ impl Scorer {
     /// Loads a model from a folder that training wrote, or from a model file.
     ///
     /// # Errors
-    /// If it is not a complete model, if a model file is asked to compute in f32, or if the model
-    /// predicts ratings ([`crate::criteria::Scorer`]).
+    /// Returns an error if it is not a complete model, if a model file is asked to compute in f32,
+    /// or if the model predicts ratings ([`crate::criteria::CriteriaScorer`]).
     pub fn load(path: &Path, precision: Precision) -> Result<Self> {
         Self::new(Opened::load(path, precision)?)
     }
@@ -133,17 +141,17 @@ impl Scorer {
     /// few hundredths; neither of the two is closer to the model as it was trained.
     ///
     /// # Errors
-    /// If it is not a complete model, if there is no such GPU or no driver, or if the model does
-    /// not fit into the GPU's memory.
+    /// Returns an error if it is not a complete model, if there is no such GPU or no driver, or if
+    /// the model does not fit into the GPU's memory.
     #[cfg(feature = "cuda")]
     pub fn load_on_gpu(path: &Path, gpu: usize, precision: GpuPrecision) -> Result<Self> {
         Self::new(Opened::load_on_gpu(path, gpu, precision)?)
     }
 
-    /// Makes a model file ready to score on an NVIDIA GPU, as [`Scorer::load_on_gpu`] does.
+    /// Makes a model file ready to score on an NVIDIA GPU, as [`UnionScorer::load_on_gpu`] does.
     ///
     /// # Errors
-    /// As [`Scorer::load_on_gpu`].
+    /// As [`UnionScorer::load_on_gpu`].
     #[cfg(feature = "cuda")]
     pub fn from_stored_on_gpu(
         model: &StoredModel,
@@ -156,7 +164,7 @@ impl Scorer {
     /// Makes a model file ready to score.
     ///
     /// # Errors
-    /// If its parts do not fit together.
+    /// Returns an error if its parts do not fit together.
     pub fn from_stored(model: &StoredModel) -> Result<Self> {
         Self::new(Opened::from_stored(model)?)
     }
@@ -170,7 +178,8 @@ impl Scorer {
     /// The same model with windows of another size, in tokens.
     ///
     /// # Errors
-    /// [`Error::Window`](crate::Error::Window) if the encoder cannot read windows of this size.
+    /// Returns [`Error::Window`](crate::Error::Window) if the encoder cannot read windows of this
+    /// size.
     pub fn with_window(self, max_tokens: usize) -> Result<Self> {
         Ok(Self { model: self.model.with_window(max_tokens)?, ..self })
     }
@@ -204,15 +213,11 @@ impl Scorer {
         // A long story has many windows, which need not be in one batch.
         let windows: Vec<&Window> = readings.iter().flat_map(|reading| &reading.windows).collect();
         let mut vectors = Vec::with_capacity(windows.len());
-        let mut remaining = windows.as_slice();
-        while !remaining.is_empty() {
-            let sizes = remaining.iter().map(|window| window.ids.len());
-            let (now, later) = remaining.split_at(that_fit(sizes, TOKENS_PER_BATCH));
+        for now in portions(&windows, TOKENS_PER_BATCH, |window| window.ids.len()) {
             let batch: Batch = now.iter().map(|window| window.ids.as_slice()).collect();
             self.model.count(&batch);
             let run = encoder.run(&batch, &outputs)?;
             vectors.extend((0..now.len()).map(|window| run.pooled(window).to_vec()));
-            remaining = later;
         }
         let mut vectors = vectors.into_iter();
         let score = |Reading { measures, .. }: &Reading| {
@@ -228,9 +233,7 @@ impl Scorer {
         let mut under_way: VecDeque<(Vec<Vec<Measure>>, Pending)> = VecDeque::new();
         for part in stories.chunks(STORIES_PER_PART) {
             let readings: Vec<Reading> = part.par_iter().map(|story| self.read(story)).collect();
-            let mut remaining = readings.as_slice();
-            while !remaining.is_empty() {
-                let (now, later) = remaining.split_at(batch_size(remaining, TOKENS_PER_GPU_BATCH));
+            for now in portions(&readings, TOKENS_PER_GPU_BATCH, Reading::tokens) {
                 let batch = batch_of(now);
                 self.model.count(&batch);
                 let pending = encoder.submit(batch, pooled_by(self.model.card.pooling))?;
@@ -238,7 +241,6 @@ impl Scorer {
                     now.iter().map(|reading| reading.measures.clone()).collect(),
                     pending,
                 ));
-                remaining = later;
                 if under_way.len() > AHEAD {
                     self.collect(&mut under_way, &mut scores)?;
                 }
@@ -354,21 +356,4 @@ fn batch_of(readings: &[Reading]) -> Batch {
         .flat_map(|reading| &reading.windows)
         .map(|window| window.ids.as_slice())
         .collect()
-}
-
-/// The number of stories in the next batch: as many as fit into `limit` tokens, and at least one.
-#[cfg(feature = "cuda")]
-fn batch_size(readings: &[Reading], limit: usize) -> usize {
-    let size = |reading: &Reading| reading.windows.iter().map(|window| window.ids.len()).sum();
-    that_fit(readings.iter().map(size), limit)
-}
-
-/// How many of these sizes fit into `limit` together, and at least one.
-fn that_fit(sizes: impl Iterator<Item = usize>, limit: usize) -> usize {
-    let mut sum = 0;
-    let fits = sizes.take_while(|size| {
-        sum += size;
-        sum <= limit
-    });
-    fits.count().max(1)
 }

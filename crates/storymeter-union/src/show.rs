@@ -18,9 +18,9 @@ const WIDTH: usize = 25;
 const SHOWN_COST: f64 = 0.005;
 
 impl Rationale for Explanation {
-    fn to_json(&self) -> serde_json::Value {
+    fn to_json(&self) -> String {
         // Every field is a number, a text or a list of them: it cannot fail.
-        serde_json::to_value(self).unwrap_or_default()
+        serde_json::to_value(self).unwrap_or_default().to_string()
     }
 
     /// The score and where it stands, warnings, the diagnosis, one line per sentence with what it

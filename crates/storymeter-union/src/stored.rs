@@ -38,8 +38,8 @@ use crate::criteria::SentenceModel;
 use crate::criteria::sentences::SentenceCard;
 use crate::error::brief;
 use crate::installed::{EmbeddedModel, embedded_file, search_folders};
-use crate::model::KindOfCard;
-use crate::{About, Card, Error, Heads, Kind, Model, Reconstruction, Result, Yardstick};
+use crate::model::{KindOfCard, hexadecimal};
+use crate::{About, Card, Error, Heads, Kind, Model, Reconstruction, ReferenceScores, Result};
 
 const MAGIC: [u8; 8] = *b"\x89SMQ\r\n\x1a\n";
 const VERSION: u32 = 1;
@@ -193,7 +193,8 @@ impl StoredModel {
     /// [`crate::search_folders`].
     ///
     /// # Errors
-    /// [`Error::MissingModel`] if the program has no embedded model and no folder has its file.
+    /// Returns [`Error::MissingModel`] if the program has no embedded model and no folder has its
+    /// file.
     pub fn embedded() -> Result<Self> {
         Self::embedded_model(EmbeddedModel::Union)
     }
@@ -201,7 +202,7 @@ impl StoredModel {
     /// A model that is part of the program, as [`StoredModel::embedded`] gives that of `union`.
     ///
     /// # Errors
-    /// [`Error::MissingModel`] if the program does not have it and no folder has its file.
+    /// Returns [`Error::MissingModel`] if the program does not have it and no folder has its file.
     pub fn embedded_model(model: EmbeddedModel) -> Result<Self> {
         Self::embedded_or_in(model, &Embedded::of(model), search_folders())
     }
@@ -226,13 +227,13 @@ impl StoredModel {
 
     /// Reads a model file and compares its checksum.
     ///
-    /// If the file beside it, `NAME.about.json` for `NAME.smq`, has a
-    /// [yardstick](crate::Yardstick) of this model and the model file has none, it is taken from
-    /// there. So a yardstick can be made after the model, which it is made with.
+    /// If the file beside it, `NAME.about.json` for `NAME.smq`, has
+    /// [reference scores](crate::ReferenceScores) of this model and the model file has none, they
+    /// are taken from there. So they can be made after the model, which they are made with.
     ///
     /// # Errors
-    /// If it cannot be read, is not a model file, or is damaged; also if the file beside it cannot
-    /// be understood.
+    /// Returns an error if it cannot be read, is not a model file, or is damaged; also if the file
+    /// beside it cannot be understood.
     pub fn open(path: &Path) -> Result<Self> {
         let failed = |e| storymeter_core::Error::io(Place::file(path), e);
         let (file, mut bytes, fixed) = begin(path)?;
@@ -249,25 +250,25 @@ impl StoredModel {
         model.with_facts_of(facts.as_deref(), &about)
     }
 
-    /// The model with the yardstick of the file beside it, unless it has one or that file is about
-    /// other weights.
+    /// The model with the reference scores of the file beside it, unless it has some or that file
+    /// is about other weights.
     fn with_facts_of(mut self, about: Option<&[u8]>, path: &Path) -> Result<Self> {
-        let Some(bytes) = about.filter(|_| self.card().about.yardstick.is_none()) else {
+        let Some(bytes) = about.filter(|_| self.card().about.reference_scores.is_none()) else {
             return Ok(self);
         };
         let about: About = serde_json::from_slice(bytes).map_err(|e| in_file(path, brief(e)))?;
-        let yardstick = about.yardstick.filter(|one| one.weights == self.header.fingerprint);
-        if let Some(problem) = yardstick.as_ref().and_then(Yardstick::problem) {
+        let reference = about.reference_scores.filter(|one| one.weights == self.header.fingerprint);
+        if let Some(problem) = reference.as_ref().and_then(ReferenceScores::problem) {
             return Err(in_file(path, problem.to_owned()));
         }
-        self.header.card.about.yardstick = yardstick;
+        self.header.card.about.reference_scores = reference;
         Ok(self)
     }
 
     /// Reads the content of a model file and compares its checksum. Errors name `path`.
     ///
     /// # Errors
-    /// If it is not a model file, or is damaged.
+    /// Returns an error if it is not a model file, or is damaged.
     pub fn from_bytes(path: &Path, bytes: Vec<u8>) -> Result<Self> {
         Self::read(bytes.into(), path.to_owned(), true)
     }
@@ -330,7 +331,7 @@ impl StoredModel {
     /// not: signatures name the window themselves.
     ///
     /// # Errors
-    /// If the card differs in anything else, or if the file cannot be written.
+    /// Returns an error if the card differs in anything else, or if the file cannot be written.
     pub fn store_with(&self, card: Card, path: &Path) -> Result<usize> {
         let old = self.card();
         let calibrated = Card {
@@ -357,8 +358,7 @@ impl StoredModel {
             let mut hash = Sha256::new();
             hash.update(&header.fingerprint);
             calibrated.hash_calibration(&mut hash);
-            header.fingerprint =
-                hash.finalize().iter().take(6).map(|byte| format!("{byte:02x}")).collect();
+            header.fingerprint = hexadecimal(&hash.finalize()[..6]);
         }
         write(path, &header, &self.bytes[self.start..])
     }
@@ -454,7 +454,7 @@ impl Model {
     /// suggest no edits.
     ///
     /// # Errors
-    /// If the model has such a matrix, or if the file cannot be written.
+    /// Returns an error if the model has such a matrix, or if the file cannot be written.
     pub fn store(&self, path: &Path) -> Result<usize> {
         let wrong = |problem: &str| Error::Pack { problem: problem.to_owned() };
         if self.card.reconstruction == Reconstruction::Own {
@@ -534,9 +534,7 @@ fn write(path: &Path, header: &Header, payload: &[u8]) -> Result<usize> {
     bytes.extend(((FIXED + content.len()) as u64).to_le_bytes());
     bytes.extend(Sha256::digest(&content));
     bytes.extend(content);
-    let mut file = AtomicFile::create(path)?;
-    file.write_all(&bytes).map_err(|e| storymeter_core::Error::io(Place::file(path), e))?;
-    file.commit()?;
+    AtomicFile::holding(path, &bytes)?.commit()?;
     Ok(bytes.len())
 }
 
@@ -546,7 +544,7 @@ mod tests {
     use storymeter_encoder::load_parameters;
 
     use super::*;
-    use crate::Scorer;
+    use crate::UnionScorer;
 
     /// A tiny model with constant heads.
     fn tiny_model() -> Model {
@@ -581,7 +579,7 @@ mod tests {
         let stored = load().unwrap();
         assert_eq!(stored.fingerprint(), model.fingerprint());
         let story = Story { text: "the kite was red.".into(), ..Story::default() };
-        let scores = Scorer::from_stored(&stored).unwrap().score(&[&story]).unwrap();
+        let scores = UnionScorer::from_stored(&stored).unwrap().score(&[&story]).unwrap();
         assert!(scores[0].probability > 0.0);
     }
 }

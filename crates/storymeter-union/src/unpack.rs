@@ -7,7 +7,7 @@ impl Location {
     /// for.
     ///
     /// # Errors
-    /// If it is not a complete model.
+    /// Returns an error if it is not a complete model.
     pub fn model(&self) -> Result<Model> {
         match self {
             Self::Embedded(own) => StoredModel::embedded_model(*own)?.unpack(),

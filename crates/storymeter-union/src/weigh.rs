@@ -13,7 +13,7 @@ use storymeter_encoder::Batch;
 
 use crate::explain::effect_of;
 use crate::scorer::{Reading, Score};
-use crate::{Result, Scorer, SentenceShare};
+use crate::{Result, SentenceShare, UnionScorer};
 
 /// The largest number of tokens that are read again, unless the story itself has more. It is about
 /// what weighing all sentences of a story of 10,000 words takes with the embedded model.
@@ -51,7 +51,7 @@ impl Cut {
     }
 }
 
-impl Scorer {
+impl UnionScorer {
     /// The part of a window in the story's logit, from the vector of the window.
     pub(crate) fn part(&self, vector: &[f32], tokens: usize) -> Part {
         Part { logit: self.model.heads.logit(vector), tokens: tokens as f64 }

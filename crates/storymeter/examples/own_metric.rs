@@ -3,7 +3,7 @@
 #![allow(clippy::print_stdout)]
 
 use storymeter::Scorer;
-use storymeter::core::{
+use storymeter::extend::{
     Absence, Description, Direction, Entry, Metric, MetricError, Needs, Prepared, Range, Resources,
     Rows, Signature, Value,
 };
@@ -55,10 +55,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .register(&ENTRY)
         .metrics(["sentence-length", "text-length"])
         .run(["The rain fell. It fell all night.", "no end"])?;
-    for column in table.of_role(storymeter::core::Role::Metric) {
-        println!("{} {:?}", table.columns()[column].key, table.values(column));
+    for column in table.views() {
+        println!("{} {:?}", column.key, column.values());
     }
-    let own = table.values(table.find("sentence-length")?);
+    let own = table.column("sentence-length")?.values();
     assert_eq!(own[0], Ok(3.5));
     assert!(own[1].is_err());
     Ok(())

@@ -15,17 +15,17 @@ use crate::{Error, Result, catalogue};
 /// [`ScoreTable::new`] says.
 ///
 /// ```
-/// use storymeter::core::Row;
+/// use storymeter::Row;
 /// let rows = ["a", "b"].map(|id| Row { id: id.into(), item: id.into(), ..Row::default() });
 /// let bleu = ("bleu".to_owned(), vec![Some(20.5), None]);
 /// let table = storymeter::score_table(rows.to_vec(), vec![bleu])?;
-/// assert_eq!(table.columns()[0].direction, storymeter::core::Direction::Higher);
-/// assert_eq!(table.columns()[0].counts.absent, 1);
+/// let bleu = table.column("bleu")?;
+/// assert_eq!((bleu.direction, bleu.counts.absent), (storymeter::Direction::Higher, 1));
 /// # Ok::<(), storymeter::Error>(())
 /// ```
 ///
 /// # Errors
-/// Where a column has not one value per story, or two columns have the same key.
+/// Returns an error if a column has not one value per story, or two columns have the same key.
 pub fn score_table(rows: Vec<Row>, columns: Vec<(String, Vec<Option<f64>>)>) -> Result<ScoreTable> {
     let catalogue = catalogue();
     let mut table = ScoreTable::new(rows);

@@ -1,16 +1,21 @@
 //! One metric on plain strings: the call that people know from sacrebleu.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use storymeter_core::read::Record;
-use storymeter_core::{Absence, Catalogue, Key, Place, Resources, Signature, Story, Value};
-use storymeter_metrics::MetricSet;
+use storymeter_core::{
+    Absence, Catalogue, Device, Key, Place, Precision, Resources, Settings, Signature, Story, Value,
+};
+use storymeter_executor::MetricSet;
 
 use crate::run::signature_of;
 use crate::{Error, Result};
 
 /// A metric that was asked for by name; made by [`metric`](crate::metric).
+///
+/// Models and tables are opened by the first score, and stay open.
 pub struct NamedMetric {
     typed: String,
     catalogue: Catalogue,
@@ -55,10 +60,49 @@ impl<T: AsRef<str>, const N: usize> ReferenceTexts for [T; N] {
 
 impl NamedMetric {
     pub(crate) fn new(typed: &str, catalogue: Catalogue) -> Result<Self> {
-        let resources = Arc::new(Resources::default());
-        // Models stay open in the resources, so that building it again is cheap.
-        catalogue.build(typed, &resources)?;
-        Ok(Self { typed: typed.to_owned(), catalogue, resources })
+        catalogue.check(typed)?;
+        Ok(Self { typed: typed.to_owned(), catalogue, resources: Arc::default() })
+    }
+
+    /// The same metric with a folder of weights or tables for it or for a model that it uses.
+    #[must_use]
+    pub fn weights(self, name: impl Into<String>, folder: impl Into<PathBuf>) -> Self {
+        self.with(|settings| settings.weights.insert(name.into(), folder.into()))
+    }
+
+    /// The same metric, computing on this device.
+    #[must_use]
+    pub fn device(self, device: Device) -> Self {
+        self.with(|settings| settings.device = device)
+    }
+
+    /// The same metric, computing in this precision.
+    #[must_use]
+    pub fn precision(self, precision: Precision) -> Self {
+        self.with(|settings| settings.precision = Some(precision))
+    }
+
+    /// The same metric with this seed, if it draws a sample.
+    #[must_use]
+    pub fn seed(self, seed: u64) -> Self {
+        self.with(|settings| settings.seed = seed)
+    }
+
+    fn with<T>(mut self, change: impl FnOnce(&mut Settings) -> T) -> Self {
+        let mut settings = self.resources.settings().clone();
+        change(&mut settings);
+        self.resources = Arc::new(Resources::new(settings));
+        self
+    }
+
+    /// Opens models and tables now, instead of with the first score.
+    ///
+    /// # Errors
+    /// Returns an error if something that the metric needs cannot be opened.
+    pub fn open(self) -> Result<Self> {
+        // They stay open in the resources, so that building the metric again is cheap.
+        self.catalogue.build(&self.typed, &self.resources)?;
+        Ok(self)
     }
 
     /// The score of all texts together, as a paper would report it.
@@ -76,8 +120,8 @@ impl NamedMetric {
     /// ```
     ///
     /// # Errors
-    /// Where the two lists have different lengths, a story lacks what the metric needs, or the
-    /// metric fails.
+    /// Returns an error if the two lists have different lengths, something that the metric needs
+    /// cannot be opened, a story lacks what the metric needs, or the metric fails.
     pub fn corpus_score(
         &self,
         hypotheses: &[impl AsRef<str>],
@@ -170,7 +214,7 @@ impl CorpusScore {
     /// The value of the first column, which is the only one except for families such as ROUGE.
     ///
     /// # Errors
-    /// The reason why there is no value.
+    /// Returns the reason why there is no value.
     pub fn value(&self) -> Value {
         match self.values.first() {
             Some((_, value)) => value.clone(),

@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 use storymeter_core::{
     AtomicFile, CorpusReader, CorpusWriter, Error as InputError, Metric, MetricError, Place,
 };
-use storymeter_metrics::MetricSet;
+use storymeter_executor::MetricSet;
 
 use crate::{Error, Result};
 

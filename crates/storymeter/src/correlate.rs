@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use storymeter_core::{ScoreTable, Value};
+use storymeter_core::{ColumnView, Row, ScoreTable, Value};
 use storymeter_stats::{
     Coefficient, Interval, are_clustered, clustered_correlation, fisher_interval,
 };
@@ -17,7 +17,7 @@ pub trait Numbers {
     /// The numbers; `None` where one is absent.
     ///
     /// # Errors
-    /// Where it is not clear which numbers are meant.
+    /// Returns an error if it is not clear which numbers are meant.
     fn numbers(&self) -> Result<Vec<Option<f64>>>;
 
     /// By story, a number of the item that it was written for; nothing where items are not known.
@@ -29,18 +29,32 @@ pub trait Numbers {
 /// The only metric of the table, or its only column.
 impl Numbers for ScoreTable {
     fn numbers(&self) -> Result<Vec<Option<f64>>> {
-        self.values(self.only_metric()?).numbers()
+        Ok(self.only_metric()?.numbers())
     }
 
     fn items(&self) -> Vec<usize> {
-        let mut numbers: HashMap<&str, usize> = HashMap::new();
-        let rows = self.rows().iter();
-        rows.map(|row| {
-            let next = numbers.len();
-            *numbers.entry(row.item.as_str()).or_insert(next)
-        })
-        .collect()
+        items_of(self.rows())
     }
+}
+
+impl Numbers for ColumnView<'_> {
+    fn numbers(&self) -> Result<Vec<Option<f64>>> {
+        Ok(ColumnView::numbers(self))
+    }
+
+    fn items(&self) -> Vec<usize> {
+        items_of(self.rows())
+    }
+}
+
+fn items_of(rows: &[Row]) -> Vec<usize> {
+    let mut numbers: HashMap<&str, usize> = HashMap::new();
+    let mut items = Vec::with_capacity(rows.len());
+    for row in rows {
+        let next = numbers.len();
+        items.push(*numbers.entry(row.item.as_str()).or_insert(next));
+    }
+    items
 }
 
 impl Numbers for [f64] {

@@ -1,10 +1,10 @@
-//! Damaged stories from files or from memory: the assembly around [`crate::perturb`].
+//! Damaged stories from files or from memory: the assembly around `storymeter-perturb`.
 //!
 //! ```
-//! use storymeter::core::Progress;
+//! use storymeter::Progress;
 //! use storymeter::damage::Damage;
 //! let story = "Ken woke up. He went out. The rain was cold. He ran home.";
-//! let damage = Damage { seed: 7, ..Damage::default() };
+//! let damage = Damage::default().with(|it| it.seed = 7);
 //! let made = damage.run([story], None, &Progress::unwatched())?;
 //! let sample = &made.samples[0];
 //! assert_ne!(sample.perturbation.story, story);
@@ -18,17 +18,18 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 use serde::Serialize;
+pub use storymeter_perturb::{
+    CheckedConfig, Config, Donors, Edit, Perturbation, Preset, Tally, Technique, Unchanged,
+};
+pub use storymeter_text::lexicon::Lexicon;
+
 use storymeter_core::read::{RawRecord, ReadOptions, Record, Skipped, Summary};
 use storymeter_core::rng::StreamId;
 use storymeter_core::{MetricError, Place, Progress, Story};
-use storymeter_perturb::{
-    CheckedConfig, DEFAULT_SAMPLE, DonorSampler, Donors, Perturbation, Perturber, Tally, Unchanged,
-    delexicalised, undo,
-};
-use storymeter_text::lexicon::Lexicon;
+use storymeter_perturb::{DEFAULT_SAMPLE, DonorSampler, Perturber, delexicalised, undo};
 use storymeter_text::tagger::Tagger;
 
-use crate::input::{self, Inputs, LONGEST};
+use crate::input::{Inputs, LONGEST};
 use crate::{Error, Result};
 
 /// The number of records that a worker takes at once. It is small enough to keep all threads busy,
@@ -40,6 +41,7 @@ const RECORDS_PER_BATCH: usize = 1024;
 
 /// How stories are damaged. The default is one sample per story by the rules of the paper.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Damage {
     /// Which techniques are drawn, how many, and by whose rules.
     pub config: CheckedConfig,
@@ -53,6 +55,14 @@ pub struct Damage {
     pub donor_sample: usize,
     /// Whether the names of persons are first replaced by placeholders.
     pub delexicalise: bool,
+}
+
+impl Damage {
+    /// The options after a change.
+    pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
+        change(&mut self);
+        self
+    }
 }
 
 impl Default for Damage {
@@ -92,7 +102,7 @@ impl Sample {
     /// Takes all edits back, in reverse order, which gives the original.
     ///
     /// # Errors
-    /// If the sample was changed, so that an edit does not fit it any more.
+    /// Returns an error if the sample was changed, so that an edit does not fit it any more.
     pub fn undo(&self) -> Result<String> {
         Ok(undo(&self.perturbation.story, &self.perturbation.edits)?)
     }
@@ -144,7 +154,7 @@ impl LexiconFiles {
     /// The lexicon that follows from the tables, or the embedded one.
     ///
     /// # Errors
-    /// Where a table cannot be read.
+    /// Returns an error if a table cannot be read.
     pub fn read(&self) -> Result<Lexicon> {
         let embedded = Lexicon::embedded();
         let lexicon = match (&self.antonyms, &self.more_antonyms) {
@@ -182,8 +192,8 @@ impl Damage {
     /// wrote.
     ///
     /// # Errors
-    /// Where the file cannot be read, a record is bad and bad records are not skipped, or there is
-    /// no story.
+    /// Returns an error if the file cannot be read, a record is bad and bad records are not
+    /// skipped, or there is no story.
     pub fn donors_in(
         &self,
         file: &Path,
@@ -206,7 +216,7 @@ impl Damage {
     /// inputs must be [`Inputs::repeatable`].
     ///
     /// # Errors
-    /// Where a file cannot be read, or a record is bad and must not be.
+    /// Returns an error if a file cannot be read, or a record is bad and must not be.
     pub fn donors(&self, inputs: &Inputs, bad: BadDonors, progress: &Progress) -> Result<Donors> {
         let sampler = self.donor_sampler(inputs, bad, progress)?;
         Ok(sampler.finish(Tagger::embedded(), &self.lexicon))
@@ -268,8 +278,8 @@ impl Damage {
     /// never on the number of threads.
     ///
     /// # Errors
-    /// Where the input is bad, a record has more than 16 MiB or only its leading context and bad
-    /// records are not skipped, `take` fails, or the work was cancelled
+    /// Returns an error if the input is bad, a record has more than 16 MiB or only its leading
+    /// context and bad records are not skipped, `take` fails, or the work was cancelled
     /// ([`MetricError::Interrupted`]).
     pub fn over<R: Send, E: From<Error>>(
         &self,
@@ -277,24 +287,37 @@ impl Damage {
         inputs: &Inputs,
         progress: &Progress,
         work: impl Fn(Vec<Sample>) -> R + Sync,
+        take: impl FnMut(R) -> Result<(), E>,
+    ) -> Result<Account, E> {
+        progress.begin("damaging stories");
+        let mut records = inputs.records(progress)?;
+        let skip_bad = inputs.skips_bad();
+        let account = self.each(donors, &mut records, skip_bad, progress, work, take)?;
+        let intake = records.finish()?;
+        let mut skipped = intake.skipped().clone();
+        skipped.merge(account.skipped);
+        Ok(Account { skipped, summary: intake.summary(), ..account })
+    }
+
+    fn each<R: Send, E: From<Error>>(
+        &self,
+        donors: &Donors,
+        batches: impl Iterator<Item = Result<Vec<Record>>>,
+        skip_bad: bool,
+        progress: &Progress,
+        work: impl Fn(Vec<Sample>) -> R + Sync,
         mut take: impl FnMut(R) -> Result<(), E>,
     ) -> Result<Account, E> {
-        let perturber = self.perturber(donors);
+        let perturber =
+            Perturber::new(self.config.clone(), donors, &self.lexicon, Tagger::embedded());
         let worked = |records: Vec<Record>| -> Result<(R, Part)> {
             go_on(progress)?;
-            let mut part = self.part(&perturber, records, inputs.skips_bad())?;
+            let mut part = self.part(&perturber, records, skip_bad)?;
             Ok((work(std::mem::take(&mut part.samples)), part))
         };
-        progress.begin("damaging stories");
-        let mut intake = inputs.intake();
         let mut account = Account::default();
-        for batch in inputs.batches_up_to(LONGEST, progress)? {
-            let batch = batch.map_err(Error::from)?;
-            let size = batch.len();
-            let records = input::parse(batch, &mut intake)?;
-            progress.advance((size - records.len()) as u64);
-            let parts: Vec<Result<(R, Part)>> =
-                split(records).into_par_iter().map(worked).collect();
+        for batch in batches {
+            let parts: Vec<Result<(R, Part)>> = split(batch?).into_par_iter().map(worked).collect();
             for part in parts {
                 let (result, part) = part?;
                 progress.advance(part.records);
@@ -303,16 +326,15 @@ impl Damage {
                 account.skipped.merge(part.skipped);
             }
         }
-        let mut skipped = intake.skipped().clone();
-        skipped.merge(account.skipped);
-        Ok(Account { skipped, summary: intake.summary(), ..account })
+        Ok(account)
     }
 
     /// Damages stories that are in memory. Without donors, the stories are their own donors.
     /// Stories without an id get their number.
     ///
     /// # Errors
-    /// Where a story has only its leading context, so that there is nothing to damage.
+    /// Returns an error if a story has only its leading context, so that there is nothing to
+    /// damage.
     pub fn run<I>(
         &self,
         stories: I,
@@ -337,7 +359,6 @@ impl Damage {
                 &own
             }
         };
-        let perturber = self.perturber(donors);
         progress.begin("damaging stories");
         progress.expect(stories.len() as u64);
         let record = |(number, story)| Record {
@@ -346,30 +367,17 @@ impl Damage {
             place: Place::file(format!("story {number}")),
         };
         let mut records = (0u64..).zip(stories).map(record);
-        let mut made = Samples::default();
-        loop {
+        let batches = std::iter::from_fn(|| {
             let batch: Vec<Record> = records.by_ref().take(RECORDS_PER_BATCH).collect();
-            if batch.is_empty() {
-                return Ok(made);
-            }
-            let parts: Vec<Result<Part>> = split(batch)
-                .into_par_iter()
-                .map(|records| {
-                    go_on(progress)?;
-                    self.part(&perturber, records, false)
-                })
-                .collect();
-            for part in parts {
-                let part = part?;
-                progress.advance(part.records);
-                made.samples.extend(part.samples);
-                made.tally.merge(&part.tally);
-            }
-        }
-    }
-
-    fn perturber<'a>(&'a self, donors: &'a Donors) -> Perturber<'a> {
-        Perturber::new(self.config.clone(), donors, &self.lexicon, Tagger::embedded())
+            (!batch.is_empty()).then_some(Ok(batch))
+        });
+        let mut made = Samples::default();
+        let same = |samples: Vec<Sample>| samples;
+        let account = self.each(donors, batches, false, progress, same, |samples| {
+            made.samples.extend(samples);
+            Ok::<(), Error>(())
+        })?;
+        Ok(Samples { tally: account.tally, ..made })
     }
 
     fn part(

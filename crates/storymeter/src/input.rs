@@ -10,9 +10,11 @@ use std::thread::{self, JoinHandle};
 
 use rayon::prelude::*;
 use storymeter_core::file::Temporary;
-use storymeter_core::read::{
-    Format, Intake, Parsed, RawRecord, RawRecords, ReadOptions, Record, Rows, Unchanged, put_aside,
+pub use storymeter_core::read::{
+    DuplicateIds, Field, FieldNames, Format, Intake, RawRecord, ReadOptions, Record, RowFields,
+    Rows, Summary,
 };
+use storymeter_core::read::{Parsed, RawRecords, Unchanged, put_aside};
 use storymeter_core::{Place, Progress, Story};
 
 use crate::{Error, Result};
@@ -36,9 +38,8 @@ const MOST_HELD: usize = 2 << 30;
 /// # let dir = tempfile::tempdir()?;
 /// # let path = dir.path().join("stories.jsonl");
 /// # std::fs::write(&path, "{\"story\": \"A door opened.\"}\n")?;
-/// use storymeter::core::Progress;
-/// use storymeter::core::read::ReadOptions;
-/// use storymeter::input::Inputs;
+/// use storymeter::Progress;
+/// use storymeter::input::{Inputs, ReadOptions};
 /// let inputs = Inputs::new(vec![path], ReadOptions::default());
 /// let mut intake = inputs.intake();
 /// let stories = inputs.stories(&mut intake, &Progress::unwatched())?;
@@ -54,20 +55,29 @@ pub struct Inputs {
     rows: Option<Arc<dyn Rows>>,
     options: ReadOptions,
     copies: Copies,
+    references: ReferenceFiles,
+    reference_copies: Copies,
 }
 
 impl Inputs {
     /// Inputs that can be read once, and several times where all of them are files.
     pub fn new(files: Vec<PathBuf>, options: ReadOptions) -> Self {
-        Self { files, texts: Vec::new(), rows: None, options, copies: Copies::default() }
+        Self {
+            files,
+            texts: Vec::new(),
+            rows: None,
+            options,
+            copies: Copies::default(),
+            references: ReferenceFiles::default(),
+            reference_copies: Copies::default(),
+        }
     }
 
     /// Texts that are one story each, instead of files.
     ///
     /// ```
-    /// use storymeter::core::Progress;
-    /// use storymeter::core::read::ReadOptions;
-    /// use storymeter::input::Inputs;
+    /// use storymeter::Progress;
+    /// use storymeter::input::{Inputs, ReadOptions};
     /// let inputs = Inputs::texts(vec!["A door opened.".to_owned()], ReadOptions::default());
     /// let mut intake = inputs.intake();
     /// assert_eq!(inputs.stories(&mut intake, &Progress::unwatched())?[0].id, "0");
@@ -81,9 +91,8 @@ impl Inputs {
     ///
     /// ```
     /// use std::sync::Arc;
-    /// use storymeter::core::Progress;
-    /// use storymeter::core::read::ReadOptions;
-    /// use storymeter::input::Inputs;
+    /// use storymeter::Progress;
+    /// use storymeter::input::{Inputs, ReadOptions};
     /// let rows: Vec<serde_json::Value> = vec!["A door opened.".into()];
     /// let inputs = Inputs::rows(Arc::new(rows), ReadOptions::default());
     /// let mut intake = inputs.intake();
@@ -94,6 +103,18 @@ impl Inputs {
         Self { rows: Some(rows), ..Self::new(Vec::new(), options) }
     }
 
+    /// The same stories, with references from other files.
+    #[must_use]
+    pub fn references(mut self, references: ReferenceFiles) -> Self {
+        self.references = references;
+        self
+    }
+
+    /// The files of stories and of references.
+    pub fn files(&self) -> impl Iterator<Item = &Path> {
+        self.files.iter().chain(&self.references.files).map(PathBuf::as_path)
+    }
+
     /// The same inputs, which can be read several times: what is not a file or a folder, such as
     /// standard input or a pipe, is put aside in a temporary file.
     ///
@@ -101,9 +122,8 @@ impl Inputs {
     /// # let dir = tempfile::tempdir()?;
     /// # let path = dir.path().join("stories.jsonl");
     /// # std::fs::write(&path, "{\"story\": \"A door opened.\"}\n")?;
-    /// use storymeter::core::Progress;
-    /// use storymeter::core::read::ReadOptions;
-    /// use storymeter::input::Inputs;
+    /// use storymeter::Progress;
+    /// use storymeter::input::{Inputs, ReadOptions};
     /// let inputs = Inputs::new(vec![path], ReadOptions::default()).repeatable()?;
     /// assert_eq!(inputs.batches(&Progress::unwatched())?.count(), 1);
     /// assert_eq!(inputs.batches(&Progress::unwatched())?.count(), 1);
@@ -111,11 +131,14 @@ impl Inputs {
     /// ```
     ///
     /// # Errors
-    /// Where such an input cannot be read or put aside, or does not end. Files must stay as they
-    /// are until they were read for the last time: otherwise reading ends with an error.
+    /// Returns an error if such an input cannot be read or put aside, or does not end. Files must
+    /// stay as they are until they were read for the last time: otherwise reading ends with an
+    /// error.
     pub fn repeatable(mut self) -> Result<Self> {
         self.copies = Copies::make(&self.files, &self.options)?;
         self.options.copies = self.copies.names();
+        let references = &self.references;
+        self.reference_copies = Copies::make(&references.files, &references.options())?;
         Ok(self)
     }
 
@@ -135,8 +158,8 @@ impl Inputs {
     /// afterwards what was read. The stage of `progress` that is under way hears of each.
     ///
     /// # Errors
-    /// Where the input cannot be read, a record is bad and bad records are not skipped, or the
-    /// stories have more than 2 GiB of text.
+    /// Returns an error if the input cannot be read, a record is bad and bad records are not
+    /// skipped, or the stories have more than 2 GiB of text.
     pub fn stories(self, intake: &mut Intake, progress: &Progress) -> Result<Vec<Story>> {
         let mut stories = Vec::new();
         self.add_to(&mut stories, intake, progress)?;
@@ -157,7 +180,7 @@ impl Inputs {
         for batch in self.batches(progress)? {
             let batch = batch?;
             let size = batch.len() as u64;
-            let records = parse(batch, intake)?;
+            let records = parse(batch, Given(Vec::new()), intake)?;
             progress.advance(size);
             for Record { story, place, .. } in records {
                 held = held.saturating_add(bytes(&story));
@@ -180,7 +203,7 @@ impl Inputs {
     /// under way hears how many records are expected; how many are done is the taker's to say.
     ///
     /// # Errors
-    /// Where a file cannot be opened.
+    /// Returns an error if a file cannot be opened.
     pub fn batches(&self, progress: &Progress) -> Result<Batches> {
         self.batches_with(&self.options, progress)
     }
@@ -189,7 +212,32 @@ impl Inputs {
     /// takes far more memory than the story.
     pub(crate) fn batches_up_to(&self, max: usize, progress: &Progress) -> Result<Batches> {
         let max_line = self.options.max_line.min(max);
-        self.batches_with(&ReadOptions { max_line, ..self.options.clone() }, progress)
+        self.batches_with(&self.options.clone().with(|it| it.max_line = max_line), progress)
+    }
+
+    /// The stories with their references, of which none is longer than can be scored.
+    pub(crate) fn records(&self, progress: &Progress) -> Result<Records> {
+        self.records_of(self.batches_up_to(LONGEST, progress)?, progress)
+    }
+
+    /// The same, with the stories that have no text: a system that wrote nothing is scored too.
+    pub(crate) fn scored_records(&self, progress: &Progress) -> Result<Records> {
+        let options = self.options.clone().with(|it| {
+            it.allow_empty = true;
+            it.max_line = self.options.max_line.min(LONGEST);
+        });
+        self.records_of(self.batches_with(&options, progress)?, progress)
+    }
+
+    fn records_of(&self, batches: Batches, progress: &Progress) -> Result<Records> {
+        Ok(Records {
+            references: References::open(&self.references, &self.reference_copies)?,
+            batches,
+            waiting: VecDeque::new(),
+            intake: self.intake(),
+            progress: progress.clone(),
+            failed: false,
+        })
     }
 
     fn batches_with(&self, options: &ReadOptions, progress: &Progress) -> Result<Batches> {
@@ -206,6 +254,50 @@ impl Inputs {
     }
 }
 
+/// The stories of inputs in batches, parsed and with their references. After an error nothing
+/// follows. The stage that was under way hears of the records that are skipped.
+pub(crate) struct Records {
+    batches: Batches,
+    references: References,
+    /// Records that were read and whose references were not.
+    waiting: VecDeque<RawRecord>,
+    intake: Intake,
+    progress: Progress,
+    failed: bool,
+}
+
+impl Records {
+    fn batch(&mut self) -> Result<Option<Vec<Record>>> {
+        if self.waiting.is_empty() {
+            let Some(batch) = self.batches.next().transpose()? else { return Ok(None) };
+            self.waiting.extend(batch);
+        }
+        let (batch, given) = self.references.next(&mut self.waiting)?;
+        let size = batch.len();
+        // Records are parsed when they are taken, and not by the workers, because ids are compared
+        // in the order of the input.
+        let records = parse(batch, given, &mut self.intake)?;
+        self.progress.advance((size - records.len()) as u64);
+        Ok(Some(records))
+    }
+
+    /// Checks that no reference is left over. What was read is known now.
+    pub(crate) fn finish(self) -> Result<Intake> {
+        self.references.finish()?;
+        Ok(self.intake)
+    }
+}
+
+impl Iterator for Records {
+    type Item = Result<Vec<Record>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let next = if self.failed { None } else { self.batch().transpose() };
+        self.failed = matches!(next, Some(Err(_)));
+        next
+    }
+}
+
 /// The bytes of the texts of some stories.
 pub(crate) fn bytes_of(records: &[Record]) -> usize {
     records.iter().map(|record| bytes(&record.story)).sum()
@@ -219,7 +311,7 @@ fn bytes(story: &Story) -> usize {
 
 /// What inputs need that are read several times.
 #[derive(Default)]
-pub(crate) struct Copies {
+struct Copies {
     /// Copies of inputs that can be read only once. They are removed when dropped.
     files: Vec<(PathBuf, Temporary)>,
     /// What the others were like before they were read.
@@ -341,23 +433,17 @@ pub struct ReferenceFiles {
 }
 
 impl ReferenceFiles {
-    /// Puts aside what cannot be read again.
-    pub(crate) fn put_aside(&self) -> Result<Copies> {
-        Copies::make(&self.files, &self.options())
-    }
-
     fn options(&self) -> ReadOptions {
-        ReadOptions {
-            format: self.format,
-            text_is_list: true,
-            max_line: LONGEST,
-            ..ReadOptions::default()
-        }
+        ReadOptions::default().with(|it| {
+            it.format = self.format;
+            it.text_is_list = true;
+            it.max_line = LONGEST;
+        })
     }
 }
 
 /// Reads files of references in step with the stories.
-pub(crate) struct References {
+struct References {
     files: Vec<ReferenceFile>,
     stories: usize,
 }
@@ -372,10 +458,10 @@ struct ReferenceFile {
 
 /// The references of a batch of stories: one list per file, one reference per story, not parsed
 /// yet.
-pub(crate) struct Given(Vec<Vec<RawRecord>>);
+struct Given(Vec<Vec<RawRecord>>);
 
 /// Some stories, and their references.
-pub(crate) type Cut = (Vec<RawRecord>, Given);
+type Cut = (Vec<RawRecord>, Given);
 
 impl ReferenceFile {
     fn next(&mut self) -> Result<Option<RawRecord>> {
@@ -387,8 +473,8 @@ impl ReferenceFile {
 }
 
 impl References {
-    pub(crate) fn open(references: &ReferenceFiles, copies: &Copies) -> Result<Self> {
-        let options = ReadOptions { copies: copies.names(), ..references.options() };
+    fn open(references: &ReferenceFiles, copies: &Copies) -> Result<Self> {
+        let options = references.options().with(|it| it.copies = copies.names());
         let open = |path: &PathBuf| {
             let unseen = Progress::unwatched();
             let batches = Batches::open(std::slice::from_ref(path), copies, &options, &unseen)?;
@@ -399,7 +485,7 @@ impl References {
     }
 
     /// Takes stories from the front, as many as make a batch with their references.
-    pub(crate) fn next(&mut self, stories: &mut VecDeque<RawRecord>) -> Result<Cut> {
+    fn next(&mut self, stories: &mut VecDeque<RawRecord>) -> Result<Cut> {
         let mut given: Vec<Vec<RawRecord>> = self.files.iter().map(|_| Vec::new()).collect();
         let (mut batch, mut size) = (Vec::new(), 0);
         while size < BATCH_BYTES
@@ -424,7 +510,7 @@ impl References {
     }
 
     /// Checks that no reference is left over.
-    pub(crate) fn finish(self) -> Result<()> {
+    fn finish(self) -> Result<()> {
         for ReferenceFile { path, batches, ready } in self.files {
             let lengths = batches.map(|batch| batch.map(|batch| batch.len()));
             let left = ready.len() + lengths.sum::<storymeter_core::Result<usize>>()?;
@@ -440,36 +526,9 @@ impl References {
     }
 }
 
-/// Parses the records of a batch on all threads, and takes them in order. Bad records are counted
-/// or are the error.
-///
-/// ```
-/// # let dir = tempfile::tempdir()?;
-/// # let path = dir.path().join("stories.jsonl");
-/// # std::fs::write(&path, "{\"story\": \"A door opened.\"}\n")?;
-/// use storymeter::core::Progress;
-/// use storymeter::core::read::ReadOptions;
-/// use storymeter::input::{Inputs, parse};
-/// let inputs = Inputs::new(vec![path], ReadOptions::default());
-/// let mut intake = inputs.intake();
-/// for batch in inputs.batches(&Progress::unwatched())? {
-///     assert_eq!(parse(batch?, &mut intake)?.len(), 1);
-/// }
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-///
-/// # Errors
-/// Where a record is bad and bad records are not skipped.
-pub fn parse(batch: Vec<RawRecord>, intake: &mut Intake) -> Result<Vec<Record>> {
-    parse_with(batch, Given(Vec::new()), intake)
-}
-
-/// The same, and gives the records their references.
-pub(crate) fn parse_with(
-    batch: Vec<RawRecord>,
-    given: Given,
-    intake: &mut Intake,
-) -> Result<Vec<Record>> {
+/// Parses the records of a batch on all threads, gives them their references, and takes them in
+/// order. Bad records are counted or are the error.
+fn parse(batch: Vec<RawRecord>, given: Given, intake: &mut Intake) -> Result<Vec<Record>> {
     let text = |raw: RawRecord| Ok(raw.parse()?.story.text);
     let mut references = Vec::with_capacity(given.0.len());
     for column in given.0 {

@@ -25,10 +25,12 @@
 //! - [`ledger`]: scores of systems with intervals, and one system against another.
 //! - [`input`]: stories from files, in bounded memory.
 //!
-//! The parts are crates of their own, and each is here under its name: [`core`], [`text`],
-//! [`perturb`], [`encoder`], [`union`], [`metrics`], [`stats`], [`meta`] and, with the feature
-//! `report`, `report`, and with `train`, `baselines`. The features `train`, `cuda`, `parquet`
-//! and `zstd` add training, GPUs, Parquet and Zstandard.
+//! - [`union`]: the learned metric by itself. [`statistics`]: the tests behind the numbers.
+//! - [`extend`]: what a metric of your own is made of.
+//!
+//! With the feature `report` there is also `report`, which makes pages and figures, and with
+//! `train` there is `train`. The features `cuda`, `parquet` and `zstd` add GPUs, Parquet and
+//! Zstandard. [`prelude`] has what most programs import.
 #![forbid(unsafe_code)]
 
 /// The tutorial, whose examples run as doctests.
@@ -43,43 +45,129 @@ mod correlate;
 pub mod damage;
 mod error;
 pub mod input;
+mod learned;
 pub mod ledger;
 mod listing;
-mod notes;
 mod overview;
 mod ready;
 mod run;
+mod scored_table;
 mod scorer;
 pub mod shards;
 pub mod suite;
-mod unlike;
+mod write;
 
 use std::path::Path;
 
-#[cfg(feature = "train")]
-pub use storymeter_baselines as baselines;
-pub use storymeter_core as core;
-pub use storymeter_core::{Catalogue, Depth, Device, Precision, ScoreTable, Story};
-pub use storymeter_encoder as encoder;
-pub use storymeter_meta as meta;
-pub use storymeter_metrics as metrics;
-pub use storymeter_perturb as perturb;
-#[cfg(feature = "report")]
-pub use storymeter_report as report;
-pub use storymeter_stats as stats;
-pub use storymeter_text as text;
-pub use storymeter_union as union;
+pub use storymeter_core::spreadsheet::TextCells;
+pub use storymeter_core::write::ScoreFormat;
+pub use storymeter_core::{
+    Absence, Aspect, Catalogue, Column, ColumnView, Depth, Device, Direction, Key, Place,
+    Precision, Progress, Range, Ratings, Rationale, Role, Row, ScoreTable, Signature, Stage, Story,
+    Value,
+};
+pub use storymeter_executor::MetricSet;
 
 pub use columns::score_table;
 pub use corpus::{CorpusScore, NamedMetric, ReferenceTexts};
 pub use correlate::{Agreement, Agreements, Numbers};
 pub use error::{Error, Result};
+pub use learned::{CRITERIA, LEARNED};
 pub use listing::{ListedMetric, Listing};
 pub use overview::Overview;
 pub use ready::{ReadyScorer, Scored};
 pub use run::Run;
-pub use scorer::{CRITERIA, LEARNED, Scorer, metric_of};
-pub use unlike::Unlike;
+pub use scored_table::ScoredTable;
+pub use scorer::{Scorer, metric_of};
+pub use write::{CompleteScores, ScoreSink, Written};
+
+/// What most programs import: `use storymeter::prelude::*`.
+pub mod prelude {
+    pub use crate::{
+        NO_REFERENCE, ScoreTable, Scorer, Story, compare, correlate, metric, read, score,
+    };
+}
+
+/// What a metric from outside the workspace is made of. The example `own_metric` shows one.
+pub mod extend {
+    pub use storymeter_core::{
+        Absence, Batching, Choice, CorpusReader, CorpusWriter, Depth, Description, Direction,
+        Effect, Entry, Explained, Key, Metric, MetricError, Needs, Pooling, Prepared, Range,
+        Rationale, Request, Resources, Rows, ScoreColumn, Settings, Signature, Survey, TextCache,
+        Value, View,
+    };
+}
+
+/// Meta-evaluation: how good metrics and systems are.
+///
+/// An analysis makes a [`Study`](meta::Study), which holds typed results;
+/// [`sheets`](meta::sheets) makes tables of it.
+pub mod meta {
+    pub use storymeter_meta::view::{Sheet, conclusion, sheets, warnings};
+    pub use storymeter_meta::{
+        Coefficient, Correction, Edition, Error, Finding, Level, Scale, Settings, Study,
+    };
+
+    /// The study of HANNA, from the published ratings and scores.
+    pub mod hanna {
+        pub use storymeter_meta::hanna::{Options, analyse};
+    }
+
+    /// The study of UNION, from the published scores.
+    pub mod union {
+        pub use storymeter_meta::union::{Options, analyse};
+    }
+
+    /// The study of any score table.
+    pub mod table {
+        pub use storymeter_meta::table::{Options, analyse};
+    }
+
+    /// Which system is better, by its scores.
+    pub mod systems {
+        pub use storymeter_meta::systems::{
+            Options, RankedSystem, SystemComparison, SystemPair, compare_systems,
+        };
+    }
+}
+
+/// The statistics behind the numbers, on plain slices.
+pub mod statistics {
+    pub use storymeter_stats::agreement::{fleiss_kappa, icc, kendall_w, krippendorff_alpha};
+    pub use storymeter_stats::{
+        Correlation, Interval, Resampling, Sample, Score, benjamini_hochberg, bootstrap,
+        compare_samples, holm, kendall, mean_interval, pearson, score_intervals, spearman,
+        williams,
+    };
+}
+
+/// The learned metric by itself: its scores and their explanations.
+pub mod union {
+    pub use storymeter_union::{
+        Card, Error, Explanation, HAS_EMBEDDED, Model, Score, UnionScorer, installed_paths,
+    };
+}
+
+/// One self-contained page, and figures.
+#[cfg(feature = "report")]
+pub mod report {
+    pub use storymeter_report::{Error, Figure, FigureSet, Inputs, Report};
+}
+
+/// Training of the learned metric.
+#[cfg(feature = "train")]
+pub mod train {
+    #[cfg(feature = "cuda")]
+    pub use storymeter_union::train::Team;
+    pub use storymeter_union::train::{
+        Device, EpochReport, Event, Job, Preset, Settings, Watch, train,
+    };
+
+    /// Training on ratings, for the metric `criteria`.
+    pub mod criteria {
+        pub use storymeter_baselines::criteria::{CriteriaMap, Job, LeftOut, Set, Settings, train};
+    }
+}
 
 /// For metrics that compare a story with nothing: a list of no references.
 pub const NO_REFERENCE: [&str; 0] = [];
@@ -90,13 +178,13 @@ pub const NO_REFERENCE: [&str; 0] = [];
 ///
 /// ```
 /// let scores = storymeter::score(["Ada lost her keys. She looked under the bed."])?;
-/// let value = scores.values(scores.find("union")?)[0].clone().unwrap();
+/// let value = scores.column("union")?.values()[0].clone().unwrap();
 /// assert!((0.0..=1.0).contains(&value));
 /// # Ok::<(), storymeter::Error>(())
 /// ```
 ///
 /// # Errors
-/// Where the program was built without the model and no file of it is found.
+/// Returns an error if the program was built without the model and no file of it is found.
 pub fn score<I>(stories: I) -> Result<ScoreTable>
 where
     I: IntoIterator,
@@ -112,8 +200,16 @@ where
 /// assert_eq!(error.to_string(), "there is no metric \"blue\"; did you mean \"bleu\"?");
 /// ```
 ///
+/// Weights, device, precision and seed are given as to a [`Scorer`]:
+///
+/// ```no_run
+/// let bertscore = storymeter::metric("bertscore")?.weights("bertscore", "models/roberta-large");
+/// let score = bertscore.corpus_score(&["the cat sat"], &["a cat sat"])?;
+/// # Ok::<(), storymeter::Error>(())
+/// ```
+///
 /// # Errors
-/// Where there is no such metric or option, or what it needs cannot be opened.
+/// Returns an error if there is no such metric or option.
 pub fn metric(typed: &str) -> Result<NamedMetric> {
     NamedMetric::new(typed, catalogue())
 }
@@ -163,21 +259,21 @@ pub fn catalogue() -> Catalogue {
 /// # let path = dir.path().join("scores.jsonl");
 /// storymeter::Scorer::new().metrics(["text-length"]).run(["Rain."])?.write(&path)?;
 /// let table = storymeter::read(&path)?;
-/// assert_eq!(table.values(0), [Ok(2.0)]);
+/// assert_eq!(table.column("text-length")?.values(), [Ok(2.0)]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// # Errors
-/// Where the file is not such a table.
+/// Returns an error if the file is not such a table.
 pub fn read(path: impl AsRef<Path>) -> Result<ScoreTable> {
     Ok(storymeter_core::read::scores(path.as_ref(), &catalogue())?)
 }
 
 /// Reads several score tables and joins them by system and id; see
-/// [`core::read::joined_scores`].
+/// [`read`] for one.
 ///
 /// # Errors
-/// Where a file is not a score table, or the files contradict each other.
+/// Returns an error if a file is not a score table, or the files contradict each other.
 pub fn read_all(paths: &[impl AsRef<Path>]) -> Result<ScoreTable> {
     Ok(storymeter_core::read::joined_scores(paths, &catalogue())?)
 }
@@ -200,13 +296,13 @@ pub fn read_all(paths: &[impl AsRef<Path>]) -> Result<ScoreTable> {
 /// #     .collect();
 /// let scores = storymeter::Scorer::new().metrics(["text-length"]).run(stories)?;
 /// let found = storymeter::compare(&scores, "text-length")?;
-/// println!("{}", storymeter::meta::view::conclusion(&found));
+/// println!("{}", storymeter::meta::conclusion(&found));
 /// assert_eq!(found.systems[0].name, "long");
 /// # Ok::<(), storymeter::Error>(())
 /// ```
 ///
 /// # Errors
-/// Where there is no such column, or only some stories have a system.
+/// Returns an error if there is no such column, or only some stories have a system.
 pub fn compare(scores: &ScoreTable, key: &str) -> Result<meta::systems::SystemComparison> {
     Ok(meta::systems::compare_systems(scores, key, &meta::systems::Options::default())?)
 }

@@ -4,10 +4,11 @@
 use std::sync::Arc;
 
 use storymeter_core::{Direction, MetricError, Progress, ScoreColumn, Signature, terminal};
-use storymeter_metrics::MetricSet;
+use storymeter_executor::MetricSet;
+use storymeter_stats::Interval;
 use unicode_width::UnicodeWidthStr;
 
-use crate::ledger::{Comparison, Resampling, Summary};
+use crate::ledger::{Against, Comparison, Resampling, Summary};
 use crate::{Result, Run};
 
 /// Intervals of fewer stories or items than this come with a warning.
@@ -17,15 +18,13 @@ const FEW: usize = 10;
 /// that `storymeter score` prints.
 ///
 /// ```
-/// # use storymeter::core::Progress;
-/// # use storymeter::core::read::ReadOptions;
-/// # use storymeter::input::{Inputs, ReferenceFiles};
-/// # use storymeter::{Error, Overview, Scorer, ledger::Resampling};
-/// # let (none, progress) = (ReferenceFiles::default(), Progress::unwatched());
+/// # use storymeter::input::{Inputs, ReadOptions};
+/// # use storymeter::{Error, Overview, Progress, Scorer, ledger::Resampling};
+/// # let progress = Progress::unwatched();
 /// let scorer = Scorer::new().metrics(["text-length"]).build()?;
 /// let inputs = Inputs::texts(vec!["Rain fell.".to_owned()], ReadOptions::default());
-/// let run = scorer.over::<_, Error>(&inputs, &none, &progress, |_| Ok(()), |()| Ok(()))?;
-/// let overview = Overview::new(&run, &Resampling::default(), None, &progress)?;
+/// let scored = scorer.table(&inputs, &progress)?;
+/// let overview = Overview::new(&scored.run, &Resampling::default(), None, &progress)?;
 /// assert!(overview.to_text().contains("text-length  all           1  3.0000"));
 /// # Ok::<(), Error>(())
 /// ```
@@ -37,10 +36,10 @@ pub struct Overview {
     pub systems: Vec<Summary>,
     /// Every other system against one of them, if that was asked for.
     pub comparisons: Vec<Comparison>,
-    against: Option<String>,
+    against: Option<Against>,
     /// One signature per metric.
     pub signatures: Vec<Signature>,
-    confidence: f64,
+    resampling: Resampling,
 }
 
 impl Overview {
@@ -48,11 +47,11 @@ impl Overview {
     /// asked for.
     ///
     /// # Errors
-    /// Where there is no such system, or the work was cancelled.
+    /// Returns an error if there is no such system, or the work was cancelled.
     pub fn new(
         run: &Run,
         resampling: &Resampling,
-        against: Option<&str>,
+        against: Option<&Against>,
         progress: &Progress,
     ) -> Result<Self> {
         let (ledger, metrics) = (run.ledger(), run.metrics());
@@ -60,7 +59,7 @@ impl Overview {
         progress.begin("drawing intervals");
         progress.expect(1 + systems as u64 * if against.is_some() { 2 } else { 1 });
         let comparisons = match against {
-            Some(system) => ledger.against(system, metrics, resampling, progress)?,
+            Some(against) => ledger.against(against, metrics, resampling, progress)?,
             None => Vec::new(),
         };
         let all = ledger.all(metrics, resampling);
@@ -69,13 +68,13 @@ impl Overview {
             return Err(MetricError::Interrupted.into());
         }
         Ok(Self {
-            metrics: Arc::clone(&run.metrics),
+            metrics: Arc::clone(run.metrics()),
             all,
             systems,
             comparisons,
-            against: against.map(str::to_owned),
+            against: against.cloned(),
             signatures: run.signatures(resampling),
-            confidence: resampling.confidence,
+            resampling: *resampling,
         })
     }
 
@@ -118,6 +117,19 @@ impl Overview {
                  assumes scores that are nearly normal."
             ));
         }
+        if let Some(against) = &self.against {
+            let (resamples, others) = (self.resampling.resamples, self.comparisons.len());
+            notes.push(format!(
+                "minus {}: the difference on the items that both systems have, several stories of \
+                 one item counting as their mean (on all stories, if they share fewer than half); \
+                 p: {} randomisation test ({resamples} resamples, or all where there are fewer); \
+                 corrected: {} for {others} {}.",
+                terminal::plain(&against.system),
+                against.sides.name(),
+                against.correction.name(),
+                if others == 1 { "comparison" } else { "comparisons" },
+            ));
+        }
         notes
     }
 
@@ -137,13 +149,14 @@ impl Overview {
     }
 
     fn header(&self) -> Vec<String> {
-        let percent = 100.0 * self.confidence;
+        let percent = 100.0 * self.resampling.confidence;
         let mut header: Vec<String> =
             ["metric", "system", "stories", "score"].map(str::to_owned).to_vec();
         header.push(format!("{percent}% interval"));
-        if let Some(system) = &self.against {
-            header.push(format!("less {system}"));
-            header.push("p".to_owned());
+        if let Some(Against { system, .. }) = &self.against {
+            header.push(format!("minus {system}"));
+            header.push(format!("{percent}% interval"));
+            header.extend(["p", "corrected"].map(str::to_owned));
         }
         header
     }
@@ -152,24 +165,35 @@ impl Overview {
         let own = &summary.columns[column];
         let system = summary.system.as_deref().unwrap_or("all").to_owned();
         let score = own.score.as_ref().map_or("absent".to_owned(), |score| format!("{score:.4}"));
-        let interval = own.interval.map_or(String::new(), |interval| {
-            format!("[{:.4}, {:.4}]", interval.low, interval.high)
-        });
+        let interval = own.interval.map_or(String::new(), shown);
         let mut row = vec![name, system, summary.stories.to_string(), score, interval];
         if self.against.is_some() {
             let comparison = self
                 .comparisons
                 .iter()
                 .find(|other| Some(&other.system) == summary.system.as_ref());
-            match comparison.map(|comparison| &comparison.columns[column]) {
-                Some(Ok(test)) => {
-                    row.extend([format!("{:+.4}", test.difference), format!("{:.4}", test.p_value)])
+            row.extend(match comparison.map(|comparison| &comparison.columns[column]) {
+                Some(Ok(found)) => [
+                    format!("{:+.4}", found.difference.difference),
+                    shown(found.difference.interval),
+                    format!("{:.4}", found.p_value.raw),
+                    format!("{:.4}", found.p_value.corrected),
+                ],
+                Some(Err(absence)) => {
+                    [absence.to_string(), String::new(), String::new(), String::new()]
                 }
-                Some(Err(absence)) => row.extend([absence.to_string(), String::new()]),
-                None => row.extend([String::new(), String::new()]),
-            }
+                None => [(); 4].map(|()| String::new()),
+            });
         }
         row
+    }
+}
+
+/// An interval, or nothing where there is none.
+fn shown(interval: Interval) -> String {
+    match interval.is_defined() {
+        true => format!("[{:.4}, {:.4}]", interval.low, interval.high),
+        false => String::new(),
     }
 }
 

@@ -1,76 +1,176 @@
-//! What is known after all stories were scored.
+//! What is known about stories after they were scored: all of them together.
 
 use std::ops::Range;
 use std::sync::Arc;
 
-use storymeter_core::read::{Skipped, Summary};
-use storymeter_core::{
-    Column, Counts, Header, MetricSums, MetricTotals, Role, ScoreColumn, Signature, SystemTotals,
-    Totals,
-};
-use storymeter_metrics::{Batch, MetricSet, Part};
-use storymeter_stats::ExactSum;
+use storymeter_core::read::{Intake, Record, Skipped, Summary};
+use storymeter_core::{Column, Counts, Header, MetricTotals, OtherTexts, Role, Signature, Totals};
+use storymeter_executor::{Batch, MetricSet, Part};
 
-use crate::ledger::{Group, Ledger, Resampling};
-use crate::scorer::{CRITERIA, LEARNED};
-use crate::unlike::Unlike;
+use crate::learned::{learned, note, other_texts};
+use crate::ledger::rows::stored_width;
+use crate::ledger::{Ledger, Resampling};
 
-/// The sums of a header are left out if they would take more bytes than this. The rest of a header
-/// is much smaller than what remains.
-const MOST_SUMS: usize = Header::MOST_BYTES as usize / 4 * 3;
-
-/// How far the sums of a system are indented in a header.
-const INDENT: usize = 6;
-
-/// What is counted on the way.
-pub(crate) struct Tally {
-    pub stories: u64,
-    pub empty: u64,
-    pub references: Option<(usize, usize)>,
-    /// By metric: stories of which it read only a part.
-    pub truncated: Vec<u64>,
-    /// By column: stories with a value.
-    pub present: Vec<u64>,
+/// What is known about a set of scored stories: a batch, a whole input, or the shards of a corpus.
+///
+/// It grows by stories and by what is known about others, and it is what the header of a score file
+/// keeps, so that it can be read from there again.
+pub struct Run {
+    metrics: Arc<MetricSet>,
+    ledger: Ledger,
+    /// By column: the stories with a value.
+    present: Vec<u64>,
+    skipped: Skipped,
+    /// Everything else that is counted. The messages of skipped records and the sums are above.
+    totals: Totals,
+    /// The numbers of the records without an id of their own, in ascending order. Those of merged
+    /// shards are not known.
+    numbered: Vec<Range<u64>>,
 }
 
-impl Tally {
-    pub(crate) fn new(metrics: &MetricSet) -> Self {
-        Self {
-            stories: 0,
+impl Run {
+    /// Nothing is known yet. The ledger is one without a story.
+    pub(crate) fn new(metrics: &Arc<MetricSet>, ledger: Ledger) -> Self {
+        let is_learned = !learned(metrics.columns()).is_empty();
+        let totals = Totals {
+            read: Summary::default(),
+            skipped: Vec::new(),
+            numbered: 0,
             empty: 0,
             references: None,
-            truncated: vec![0; metrics.parts().count()],
+            other_texts: is_learned.then(OtherTexts::default),
+            metrics: metric_totals(metrics),
+            systems: None,
+        };
+        Self {
+            metrics: Arc::clone(metrics),
+            ledger,
             present: vec![0; metrics.columns().len()],
+            skipped: Skipped::default(),
+            totals,
+            numbered: Vec::new(),
         }
     }
 
-    pub(crate) fn add(&mut self, batch: &Batch) {
-        self.stories += batch.len() as u64;
-        self.empty += batch.empty_stories() as u64;
-        self.references = joined(self.references, batch.references());
-        add_all(&mut self.truncated, batch.truncated());
-        for story in 0..batch.len() {
-            for (count, value) in self.present.iter_mut().zip(batch.values(story)) {
+    /// What the header of a score file keeps, with its totals and the rows or sums of its stories.
+    pub(crate) fn from_header(
+        metrics: &Arc<MetricSet>,
+        header: &Header,
+        mut totals: Totals,
+        ledger: Ledger,
+    ) -> Self {
+        totals.read.add_systems(ledger.systems().iter().map(String::as_str));
+        Self {
+            metrics: Arc::clone(metrics),
+            ledger,
+            present: header.columns.iter().map(|column| column.counts.present).collect(),
+            skipped: Skipped {
+                count: header.skipped,
+                messages: std::mem::take(&mut totals.skipped),
+            },
+            totals: Totals { systems: None, ..totals },
+            numbered: Vec::new(),
+        }
+    }
+
+    /// The header of a score file with all stories of the run.
+    pub fn header(&self) -> Header {
+        let mut header = Header::new(self.ledger.len() as u64, self.skipped.count, self.columns());
+        header.totals = Some(Totals {
+            skipped: self.skipped.messages.clone(),
+            systems: self.ledger.totals(&self.metrics),
+            ..self.totals.clone()
+        });
+        header
+    }
+
+    /// Adds stories, which the metrics scored.
+    pub(crate) fn add(&mut self, records: &[Record], batch: &Batch) {
+        for (at, record) in records.iter().enumerate() {
+            self.ledger.push(&record.story, batch.stats(at));
+            for (count, value) in self.present.iter_mut().zip(batch.values(at)) {
                 *count += u64::from(value.is_ok());
             }
         }
+        let totals = &mut self.totals;
+        totals.empty += batch.empty_stories() as u64;
+        totals.references = joined(totals.references, batch.references());
+        for (metric, more) in totals.metrics.iter_mut().zip(batch.truncated()) {
+            metric.truncated += more;
+        }
+        totals.other_texts.iter_mut().for_each(|counts| counts.merge(&other_texts(records)));
     }
 
+    /// Adds what is known about later stories, which the same metrics scored.
     pub(crate) fn merge(&mut self, later: Self) {
-        self.stories += later.stories;
-        self.empty += later.empty;
-        self.references = joined(self.references, later.references);
-        add_all(&mut self.truncated, &later.truncated);
-        add_all(&mut self.present, &later.present);
+        self.ledger.append(later.ledger, &self.metrics);
+        self.present.iter_mut().zip(later.present).for_each(|(sum, more)| *sum += more);
+        self.skipped.merge(later.skipped);
+        let (totals, later) = (&mut self.totals, later.totals);
+        totals.read.merge(later.read);
+        totals.numbered += later.numbered;
+        totals.empty += later.empty;
+        totals.references = joined(totals.references, later.references);
+        for (metric, more) in totals.metrics.iter_mut().zip(later.metrics) {
+            metric.truncated += more.truncated;
+        }
+        if let (Some(counts), Some(more)) = (&mut totals.other_texts, &later.other_texts) {
+            counts.merge(more);
+        }
     }
 
-    /// The columns with their full signatures and counts.
-    pub(crate) fn columns(&self, metrics: &MetricSet) -> Vec<Column> {
-        let mut columns = Vec::with_capacity(metrics.columns().len());
-        for (part, &truncated) in metrics.parts().zip(&self.truncated) {
-            let signature = signature_of(&part, self.references).with_version();
+    /// Adds what was read, once all of it was.
+    pub(crate) fn was_read(&mut self, intake: &Intake) {
+        self.skipped = intake.skipped().clone();
+        self.totals.read = intake.summary();
+        self.numbered = intake.numbered();
+        self.totals.numbered = self.numbered.iter().map(|run| run.end - run.start).sum();
+    }
+
+    /// Forgets the rows of the stories and keeps their sums.
+    pub(crate) fn condense(&mut self) {
+        self.ledger.condense(&self.metrics);
+    }
+
+    /// The metrics, knowing the corpus where they need it.
+    pub fn metrics(&self) -> &Arc<MetricSet> {
+        &self.metrics
+    }
+
+    /// The rows of all stories, for summaries and comparisons.
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// What was read.
+    pub fn summary(&self) -> &Summary {
+        &self.totals.read
+    }
+
+    /// The bad records that were skipped.
+    pub fn skipped(&self) -> &Skipped {
+        &self.skipped
+    }
+
+    /// How many stories have no text.
+    pub fn empty_stories(&self) -> u64 {
+        self.totals.empty
+    }
+
+    /// Whether the story of this record has no id of its own.
+    pub(crate) fn is_numbered(&self, record: u64) -> bool {
+        let run = self.numbered.partition_point(|run| run.end <= record);
+        self.numbered.get(run).is_some_and(|run| run.contains(&record))
+    }
+
+    /// The columns with their full signatures and counts, as the header of a score file has them.
+    pub fn columns(&self) -> Vec<Column> {
+        let stories = self.ledger.len() as u64;
+        let mut columns = Vec::with_capacity(self.present.len());
+        for (part, totals) in self.metrics.parts().zip(&self.totals.metrics) {
+            let signature = signature_of(&part, self.totals.references).with_version();
             for at in part.columns {
-                let column = &metrics.columns()[at];
+                let (column, present) = (&self.metrics.columns()[at], self.present[at]);
                 columns.push(Column {
                     key: column.key.clone(),
                     role: Role::Metric,
@@ -78,16 +178,98 @@ impl Tally {
                     range: column.range,
                     signature: Some(signature.clone()),
                     counts: Counts {
-                        present: self.present[at],
-                        absent: self.stories - self.present[at],
-                        truncated,
-                        empty: self.empty,
+                        present,
+                        absent: stories.saturating_sub(present),
+                        truncated: totals.truncated,
+                        empty: self.totals.empty,
                     },
                 });
             }
         }
         columns
     }
+
+    /// One signature per metric for the scores of all stories together: with the number of stories
+    /// and how intervals were found.
+    pub fn signatures(&self, resampling: &Resampling) -> Vec<Signature> {
+        let items = self.ledger.repeated_items();
+        self.metrics
+            .parts()
+            .map(|part| {
+                let signature = signature_of(&part, self.totals.references).with(
+                    "stories",
+                    "n",
+                    self.ledger.len(),
+                );
+                if self.ledger.is_summed() {
+                    return signature.with("interval", "ci", "normal").with_version();
+                }
+                let signature = match items {
+                    Some(items) => signature.with("items", "i", items),
+                    None => signature,
+                };
+                let signature = signature.with("bootstrap", "bs", resampling.resamples);
+                // A metric that draws a sample names its own seed, which may be another one.
+                let signature = match signature.get("seed") {
+                    Some(own) if own == resampling.seed.to_string() => signature,
+                    Some(_) => signature.with("bootstrap-seed", "bseed", resampling.seed),
+                    None => signature.with("seed", "rs", resampling.seed),
+                };
+                signature.with_version()
+            })
+            .collect()
+    }
+
+    /// How many stories are empty, were read only in part, or have no value: one sentence each.
+    pub fn notes(&self) -> Vec<String> {
+        let (stories, empty) = (self.ledger.len(), self.empty_stories());
+        let mut notes = Vec::new();
+        if empty > 0 {
+            notes.push(format!("{empty} of {stories} stories have no text; they are scored too"));
+        }
+        let mut told: Vec<&str> = Vec::new();
+        let columns = self.columns();
+        for column in &columns {
+            let metric = column.key.metric();
+            if told.contains(&metric) {
+                continue;
+            }
+            told.push(metric);
+            if column.counts.truncated > 0 {
+                let cut = column.counts.truncated;
+                notes.push(format!("{metric}: of {cut} of {stories} stories only a part was read"));
+            }
+            if column.counts.absent > 0 {
+                let absent = column.counts.absent;
+                notes.push(format!("{metric}: {absent} of {stories} stories have no value"));
+            }
+        }
+        notes
+    }
+
+    /// A note about texts that do not look like English stories, if there are any and a metric is
+    /// made for these alone.
+    pub fn other_texts_note(&self) -> Option<String> {
+        let metrics = learned(self.metrics.columns());
+        note(self.totals.other_texts.as_ref()?, &metrics, self.ledger.len())
+    }
+}
+
+/// The metrics as a header names them, without what the stories decide.
+pub(crate) fn metric_totals(metrics: &MetricSet) -> Vec<MetricTotals> {
+    let of_part = |part: Part<'_>| {
+        let description = part.metric.description();
+        MetricTotals {
+            key: description.key.clone(),
+            signature: signature_of(&part, None),
+            pooling: description.pooling,
+            columns: part.columns.len(),
+            width: stored_width(&part),
+            needs_reference: description.needs.reference,
+            truncated: 0,
+        }
+    };
+    metrics.parts().map(of_part).collect()
 }
 
 /// The parameters of a metric, with the fingerprint of the corpus where it was given one, and the
@@ -106,170 +288,10 @@ pub(crate) fn signature_of(part: &Part<'_>, references: Option<(usize, usize)>) 
     }
 }
 
+/// The smallest and the largest number of both.
 fn joined(a: Option<(usize, usize)>, b: Option<(usize, usize)>) -> Option<(usize, usize)> {
     match (a, b) {
         (Some(a), Some(b)) => Some((a.0.min(b.0), a.1.max(b.1))),
         (a, b) => a.or(b),
     }
-}
-
-fn add_all(sums: &mut [u64], more: &[u64]) {
-    sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
-}
-
-/// The stories without an id of their own, which have the number of their record.
-#[derive(Default)]
-pub(crate) struct Numbered {
-    pub count: u64,
-    /// The numbers of their records, in ascending order. Those of merged shards are not known.
-    records: Vec<Range<u64>>,
-}
-
-impl Numbered {
-    pub(crate) fn new(records: Vec<Range<u64>>) -> Self {
-        Self { count: records.iter().map(|run| run.end - run.start).sum(), records }
-    }
-
-    /// Whether the record of this number has no id of its own.
-    pub(crate) fn has(&self, number: u64) -> bool {
-        let run = self.records.partition_point(|run| run.end <= number);
-        self.records.get(run).is_some_and(|run| run.contains(&number))
-    }
-}
-
-/// What is known after all stories were scored.
-pub struct Run {
-    pub(crate) metrics: Arc<MetricSet>,
-    pub(crate) ledger: Ledger,
-    pub(crate) tally: Tally,
-    /// The stories without an id of their own.
-    pub(crate) numbered: Numbered,
-    /// The texts that do not look like English stories. They are counted only if a metric is made
-    /// for these ([`Run::learned`]).
-    pub unlike: Unlike,
-    /// The bad records that were skipped.
-    pub skipped: Skipped,
-    /// What was read.
-    pub summary: Summary,
-}
-
-impl Run {
-    /// The metrics, knowing the corpus where they need it.
-    pub fn metrics(&self) -> &MetricSet {
-        &self.metrics
-    }
-
-    /// The rows of all stories, for summaries and comparisons.
-    pub fn ledger(&self) -> &Ledger {
-        &self.ledger
-    }
-
-    /// The columns with their full signatures and counts, as the header of a score file has them.
-    pub fn columns(&self) -> Vec<Column> {
-        self.tally.columns(&self.metrics)
-    }
-
-    /// How many stories have no text.
-    pub fn empty_stories(&self) -> u64 {
-        self.tally.empty
-    }
-
-    /// The metrics that are made for English stories, among those of the run.
-    pub fn learned(&self) -> Vec<&'static str> {
-        learned(self.metrics.columns())
-    }
-
-    /// The header of a score file with all stories of the run.
-    pub fn header(&self) -> Header {
-        let stories = self.ledger.len() as u64;
-        let mut header = Header::new(stories, self.skipped.count, self.columns());
-        header.totals = Some(self.totals());
-        header
-    }
-
-    fn totals(&self) -> Totals {
-        let truncated = self.tally.truncated.iter();
-        let metrics = self.metrics.parts().zip(truncated).map(|(part, &truncated)| MetricTotals {
-            truncated,
-            ..crate::shards::metric_totals(&part)
-        });
-        Totals {
-            read: self.summary.clone(),
-            skipped: self.skipped.messages.clone(),
-            numbered: self.numbered.count,
-            empty: self.tally.empty,
-            references: self.tally.references,
-            unlike: (!self.learned().is_empty()).then(|| self.unlike.totals()),
-            metrics: metrics.collect(),
-            systems: self.systems(),
-        }
-    }
-
-    /// The sums of each system, unless there are too many.
-    fn systems(&self) -> Option<Vec<SystemTotals>> {
-        let sums = self.ledger.sums(&self.metrics);
-        let names = std::iter::once(None).chain(self.ledger.systems().iter().map(Some));
-        let mut bytes = 0;
-        let mut systems = Vec::new();
-        for (name, group) in names.zip(sums.groups()) {
-            if group.stories == 0 {
-                continue;
-            }
-            let metrics = sums_of(group);
-            let system = SystemTotals { system: name.cloned(), stories: group.stories, metrics };
-            let text = serde_json::to_string_pretty(&system).ok()?;
-            bytes += text.len() + (INDENT + 1) * (text.lines().count() + 1);
-            if bytes > MOST_SUMS {
-                return None;
-            }
-            systems.push(system);
-        }
-        Some(systems)
-    }
-
-    /// One signature per metric for the scores of all stories together: with the number of stories
-    /// and how intervals were found.
-    pub fn signatures(&self, resampling: &Resampling) -> Vec<Signature> {
-        let items = self.ledger.repeated_items();
-        self.metrics
-            .parts()
-            .map(|part| {
-                let signature = signature_of(&part, self.tally.references).with(
-                    "stories",
-                    "n",
-                    self.ledger.len(),
-                );
-                if self.ledger.is_summed() {
-                    return signature.with("interval", "ci", "normal").with_version();
-                }
-                let signature = match items {
-                    Some(items) => signature.with("items", "i", items),
-                    None => signature,
-                };
-                let signature = signature.with("bootstrap", "bs", resampling.resamples);
-                let seeded = signature.get("seed").is_some();
-                let signature =
-                    if seeded { signature } else { signature.with("seed", "rs", resampling.seed) };
-                signature.with_version()
-            })
-            .collect()
-    }
-}
-
-/// The sums of a group, as a header has them.
-fn sums_of(group: &Group) -> Vec<MetricSums> {
-    let text = |sums: &[ExactSum]| {
-        let words: Vec<String> = sums.iter().map(ExactSum::to_string).collect();
-        words.join(" ")
-    };
-    let metrics = group.metrics.iter();
-    metrics
-        .map(|metric| MetricSums { present: metric.present.clone(), sums: text(&metric.sums) })
-        .collect()
-}
-
-/// The learned metrics among the columns: those that are made for English stories.
-pub(crate) fn learned(columns: &[ScoreColumn]) -> Vec<&'static str> {
-    let is_there = |id: &&str| columns.iter().any(|column| column.key.id() == *id);
-    [LEARNED, CRITERIA].into_iter().filter(is_there).collect()
 }

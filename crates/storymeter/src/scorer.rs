@@ -6,18 +6,13 @@ use std::sync::Arc;
 use storymeter_core::{
     Catalogue, Depth, Device, Entry, Precision, Resources, ScoreTable, Settings, Story,
 };
-use storymeter_metrics::MetricSet;
+use storymeter_executor::MetricSet;
 use storymeter_union::{Kind, Location};
 
+use crate::learned::{CRITERIA, LEARNED};
 use crate::ledger::MOST_ROWS;
 use crate::ready::{Explainer, Kept, ReadyScorer};
 use crate::{Error, Result, catalogue, corpus_stats};
-
-/// The id of the learned metric, which scores where no other is named.
-pub const LEARNED: &str = "union";
-
-/// The id of the learned metric that predicts the ratings of readers.
-pub const CRITERIA: &str = "criteria";
 
 /// Scores stories with any set of metrics.
 ///
@@ -25,8 +20,8 @@ pub const CRITERIA: &str = "criteria";
 /// let table = storymeter::Scorer::new()
 ///     .metrics(["text-length", "distinct-2"])
 ///     .run(["The rain fell.", "It fell and fell."])?;
-/// assert_eq!(table.values(table.find("text-length")?), [Ok(4.0), Ok(5.0)]);
-/// let signature = table.columns()[0].signature.as_ref().unwrap();
+/// assert_eq!(table.column("text-length")?.values(), [Ok(4.0), Ok(5.0)]);
+/// let signature = table.column("text-length")?.signature.clone().unwrap();
 /// assert!(signature.to_string().starts_with("text-length|tok:spacy|newline:no|version:"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -115,7 +110,8 @@ impl Scorer {
     }
 
     /// The same scorer, which also explains its scores. Where no metric explains itself, the
-    /// learned one does, without adding a column.
+    /// learned one does, without adding a column. The explanations are in the rows of the table
+    /// ([`Row::explanation`](storymeter_core::Row::explanation)) and of score files.
     #[must_use]
     pub fn explain(mut self, depth: Depth) -> Self {
         self.explain = Some(depth);
@@ -150,8 +146,8 @@ impl Scorer {
     /// Opens models and tables, and gets ready to score.
     ///
     /// # Errors
-    /// Where a metric is unknown or cannot be built, or corpus statistics are not those of the
-    /// metrics.
+    /// Returns an error if a metric is unknown or cannot be built, or corpus statistics are not
+    /// those of the metrics.
     pub fn build(mut self) -> Result<ReadyScorer> {
         let metric_of_model = self.model.as_deref().map_or(LEARNED, metric_of);
         if let Some(model) = self.model {
@@ -185,7 +181,8 @@ impl Scorer {
     /// their number.
     ///
     /// # Errors
-    /// Where a metric is unknown, cannot be built or fails, or a story lacks what a metric needs.
+    /// Returns an error if a metric is unknown, cannot be built or fails, or a story lacks what a
+    /// metric needs.
     pub fn run<I>(self, stories: I) -> Result<ScoreTable>
     where
         I: IntoIterator,

@@ -17,7 +17,7 @@
 //! # let inputs = [file("a.jsonl", "Rain fell.")?, file("b.jsonl", "The lamp went out.")?];
 //! # let out = dir.path().join("out");
 //! # std::fs::create_dir(&out)?;
-//! use storymeter::core::Progress;
+//! use storymeter::Progress;
 //! use storymeter::ledger::Resampling;
 //! use storymeter::shards::{self, MergeOptions, ShardOptions};
 //!
@@ -38,57 +38,24 @@ mod error;
 mod join;
 mod merge;
 mod plan;
-mod rows;
 mod score;
 mod stored;
 
 use std::path::{Path, PathBuf};
 
-use storymeter_core::file::Checksum;
-use storymeter_core::{FileMark, MetricTotals, Pooling};
-use storymeter_metrics::Part;
-
-use crate::run::signature_of;
+use storymeter_core::MetricTotals;
 
 pub use error::ShardError;
-pub use join::{Joined, join, refuse_replacing};
+pub use join::{join, refuse_replacing};
 pub use merge::{MergeNote, MergeOptions, Merged, MergedShard, headers, merge};
 pub use plan::{Shard, chosen, plan, refuse_leftovers};
-pub(crate) use rows::item_hash;
-pub use rows::{RowStatistics, read_rows};
-pub use score::{
-    Outcome, ShardOptions, ShardState, check_settings, refuse_corpus, score_shard, state,
-};
+pub use score::{Outcome, ShardOptions, check_settings, refuse_corpus, score_shard};
 
 /// Where the row statistics of a file of scores stand.
 pub fn rows_of(scores: &Path) -> PathBuf {
     let mut name = scores.as_os_str().to_owned();
     name.push(".stats");
     name.into()
-}
-
-/// The width of the rows that are stored of a metric: its statistics if they are added up, and its
-/// values if these are averaged. Merging then needs no metric of the second kind, which may have a
-/// model, and a row is as narrow as possible.
-pub(crate) fn stored_width(part: &Part<'_>) -> usize {
-    match part.metric.description().pooling {
-        Pooling::Sum => part.stats.len(),
-        Pooling::Mean => part.columns.len(),
-    }
-}
-
-/// A metric as a header names it, without what the stories decide.
-pub(crate) fn metric_totals(part: &Part<'_>) -> MetricTotals {
-    let description = part.metric.description();
-    MetricTotals {
-        key: description.key.clone(),
-        signature: signature_of(part, None),
-        pooling: description.pooling,
-        columns: part.columns.len(),
-        width: stored_width(part),
-        needs_reference: description.needs.reference,
-        truncated: 0,
-    }
 }
 
 /// How the first metric that differs was computed in two places, if one differs.
@@ -103,9 +70,4 @@ fn difference(a: &[MetricTotals], b: &[MetricTotals]) -> Option<(String, String)
         .map(|at| (a.get(at), b.get(at)))
         .find(|(a, b)| !a.zip(*b).is_some_and(|(a, b)| same(a, b)))
         .map(|(a, b)| (shown(a), shown(b)))
-}
-
-/// A file of this name with this content.
-fn mark(name: String, Checksum { bytes, sha256 }: Checksum) -> FileMark {
-    FileMark { name, bytes, sha256 }
 }

@@ -1,6 +1,6 @@
 fn main() -> Result<(), storymeter::Error> {
     let scores = storymeter::score(["Ada ran. She won.", "Ada ran. A whale sang.", "Rain. Rain."])?;
-    println!("{:?}", scores.values(scores.find("union")?));
+    println!("{:?}", scores.column("union")?.values());
     let bleu = storymeter::metric("bleu")?;
     let bleu = bleu.corpus_score(&["the cat sat on the mat"], &["the cat sat on a mat"])?;
     println!("{bleu}  {}", bleu.signature());

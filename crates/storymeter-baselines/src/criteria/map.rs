@@ -27,7 +27,8 @@ impl CriteriaMap {
     /// Reads a file.
     ///
     /// # Errors
-    /// If the file cannot be read, or does not have this form. The error names the line.
+    /// Returns an error if the file cannot be read, or does not have this form. The error names the
+    /// line.
     pub fn read(path: &Path) -> Result<Self> {
         Ok(Self(storymeter_core::configuration::read_table(path)?))
     }

@@ -218,7 +218,7 @@ fn criteria(stories: &[Story]) -> Vec<&str> {
 /// get the names of different sets that are written differently and become one head.
 ///
 /// # Errors
-/// If that happens in one set, where it would mix two criteria.
+/// Returns an error if that happens in one set, where it would mix two criteria.
 fn heads(sets: &[Set<'_>], map: &CriteriaMap, notes: &mut Vec<String>) -> Result<Vec<String>> {
     // The heads, with how and in which set each name was first written.
     let mut heads: Vec<(String, &str, usize)> = Vec::new();

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use storymeter_core::rng::CounterId;
-use storymeter_encoder::{Config, Parameters, Stream, Tensor, Tokenizer, load_parameters};
+use storymeter_encoder::{
+    Config, Parameters, Stream, Tensor, Tokenizer, load_parameters, tokenizer_files,
+};
 use storymeter_union::train::{name_tokens, start_name_tokens};
 use storymeter_union::{Location, Model};
 
-use crate::folder;
 use crate::{Error, Result};
 
 /// The file that a folder of a learned model has, and that of an encoder has not.
@@ -55,7 +56,7 @@ impl Beginning {
         for (text, id) in &names {
             tokenizer.add_token(text, *id);
         }
-        let tokenizer_files = folder::tokenizer_files(folder)?;
+        let tokenizer_files = tokenizer_files(folder)?;
         Ok(Self { config, parameters, tokenizer, tokenizer_files, name_tokens: names, score: None })
     }
 

@@ -5,7 +5,7 @@ use std::io::Write;
 use serde_json::{Map, Value};
 use storymeter_core::{AtomicFile, Place};
 use storymeter_encoder::train::{Backend, ForwardOptions, LabelLoss, Network, Selection};
-use storymeter_encoder::{Batch, Tensor};
+use storymeter_encoder::{Batch, Tensor, portions};
 use storymeter_stats::correlation::pearson;
 use storymeter_union::criteria::{CriteriaCard, Criterion, HeldOut, SentenceModel, UnionShare};
 use storymeter_union::{Card, Heads, Model};
@@ -309,15 +309,7 @@ impl Lessons<'_> {
 fn pooled<B: Backend>(network: &Network<B>, texts: &[&[u32]]) -> Result<Vec<Vec<f32>>> {
     let (backend, width) = (network.backend(), network.config().hidden);
     let mut vectors = Vec::with_capacity(texts.len());
-    let mut remaining = texts;
-    while !remaining.is_empty() {
-        let mut tokens = 0;
-        let fits = remaining.iter().take_while(|ids| {
-            tokens += ids.len();
-            tokens <= TOKENS_AT_ONCE
-        });
-        let (now, later) = remaining.split_at(fits.count().max(1));
-        remaining = later;
+    for now in portions(texts, TOKENS_AT_ONCE, |ids| ids.len()) {
         let batch: Batch = now.iter().copied().collect();
         let hidden = network.encode(&batch)?;
         let means = backend.story_means(&hidden, &backend.stories(batch.bounds()), width);

@@ -98,7 +98,7 @@ impl Examples {
             cut: 0,
         };
         for (group, some) in texts.chunks(TEXTS_TOGETHER).enumerate() {
-            let found = pooled(model, some, limit, at_once, &[pooling], |_| {})?;
+            let found = pooled(model, some, limit, at_once, &[pooling])?;
             for both in found.chunks_exact(2) {
                 vectors.contexts.extend(&both[0].vectors);
                 vectors.continuations.extend(&both[1].vectors);
@@ -113,7 +113,7 @@ impl Examples {
     /// part, in which a story that got its own words is given those of another.
     ///
     /// # Errors
-    /// If nearly all stories of the part have the same continuation.
+    /// Returns an error if nearly all stories of the part have the same continuation.
     pub fn wrong(&self, part: &[usize], seed: u64, draw: u64) -> Result<Vec<usize>> {
         let mut random = StreamId::WrongContinuations { draw }.rng(seed);
         let mut wrong: Vec<usize> =

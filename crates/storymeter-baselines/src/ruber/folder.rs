@@ -10,7 +10,7 @@ use storymeter_core::{AtomicFile, Error as FileError, Place};
 use storymeter_encoder::TOKENIZER_FILES;
 use storymeter_neural::ruber::{CARD, Card, HEAD, Head};
 
-use crate::folder::{WEIGHTS, remove_leftovers, written};
+use crate::folder::{WEIGHTS, remove_leftovers};
 use crate::{Error, Result};
 
 const CONFIG: &str = "config.json";
@@ -28,7 +28,7 @@ pub const LAST_FILE: &str = CARD;
 /// The files of an encoder that are copied.
 ///
 /// # Errors
-/// If the encoder is not a folder with its weights in one file.
+/// Returns an error if the encoder is not a folder with its weights in one file.
 pub(super) fn encoder_files(init: &Path) -> Result<Vec<PathBuf>> {
     let there = |name: &&str| init.join(name).is_file();
     let Some(weights) = WEIGHTS.iter().find(|name| there(name)) else {
@@ -73,8 +73,8 @@ pub(super) fn save(folder: &Path, encoder: &[PathBuf], card: Card, head: &Head) 
         copied.map_err(|e| FileError::io(Place::file(&to), e))?;
         files.push(file);
     }
-    files.push(written(&folder.join(HEAD), &head)?);
-    let card = written(&folder.join(CARD), &card)?;
+    files.push(AtomicFile::holding(&folder.join(HEAD), &head)?);
+    let card = AtomicFile::holding(&folder.join(CARD), &card)?;
     let has = |name: &str| encoder.iter().any(|file| file.file_name().is_some_and(|n| n == name));
     uninterrupted(|| {
         remove_leftovers(folder, has)?;

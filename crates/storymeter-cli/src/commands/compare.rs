@@ -5,13 +5,14 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use storymeter::core::spreadsheet::TextCells;
-use storymeter::core::terminal::plain;
-use storymeter::core::{Header, file};
-use storymeter::meta::systems::{Options, SystemComparison, compare};
-use storymeter::meta::view::{self, Sheet, Subject, Worded, text, typeset};
+use storymeter::ledger::Resampling;
+use storymeter_core::spreadsheet::TextCells;
+use storymeter_core::terminal::plain;
+use storymeter_core::{Header, file};
+use storymeter_meta::systems::{Options, SystemComparison, compare};
+use storymeter_meta::view::{self, DescribedComparison, Sheet, Subject, text, typeset};
 
-use super::meta::settings::{CorrectionName, DirectionArgs, share};
+use super::meta::settings::{CorrectionName, DirectionArgs, SidesArgs, share};
 use crate::Outcome;
 use crate::args::{Common, count};
 use crate::format::{PrintFormat, emphasis};
@@ -55,14 +56,16 @@ pub struct CompareArgs {
     #[arg(short = 'o', long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// The seed of intervals and tests
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = Resampling::SEED)]
     seed: u64,
     /// The number of resamples of intervals and tests
-    #[arg(long, value_name = "N", default_value_t = 9999, value_parser = count())]
+    #[arg(long, value_name = "N", default_value_t = Resampling::RESAMPLES as u64, value_parser = count())]
     resamples: u64,
     /// The confidence of the intervals; 1 less this is the significance level
     #[arg(long, value_name = "SHARE", default_value_t = 0.95, value_parser = share)]
     confidence: f64,
+    #[command(flatten)]
+    sides: SidesArgs,
     /// How p-values are corrected for the number of pairs
     #[arg(long, value_enum, default_value_t = CorrectionName::Holm, value_name = "METHOD")]
     correction: CorrectionName,
@@ -100,6 +103,7 @@ pub fn run(args: &CompareArgs, common: &Common) -> anyhow::Result<Outcome> {
         directions: args.directions.pairs(),
         resamples: args.resamples as usize,
         confidence: args.confidence,
+        sides: args.sides.sides(),
         correction: args.correction.into(),
         seed: args.seed,
         progress: bar.progress().clone(),
@@ -117,7 +121,8 @@ pub fn run(args: &CompareArgs, common: &Common) -> anyhow::Result<Outcome> {
 
 impl CompareArgs {
     fn text(&self, found: &[SystemComparison]) -> anyhow::Result<String> {
-        let documents: Vec<Worded<'_>> = found.iter().map(Worded::new).collect();
+        let documents: Vec<DescribedComparison<'_>> =
+            found.iter().map(DescribedComparison::new).collect();
         let names = if self.raw_csv { TextCells::Raw } else { TextCells::Marked };
         Ok(match self.format {
             PrintFormat::Json => format!("{}\n", serde_json::to_string_pretty(&documents)?),
@@ -172,7 +177,7 @@ impl CompareArgs {
 }
 
 /// The conclusions, each with its warnings, before all tables.
-fn words(documents: &[Worded<'_>], format: PrintFormat) -> String {
+fn words(documents: &[DescribedComparison<'_>], format: PrintFormat) -> String {
     let mut text = String::new();
     for document in documents {
         let warnings = document.warnings.iter().map(|warning| format!("Warning: {warning}"));

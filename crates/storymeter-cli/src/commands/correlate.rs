@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::Args;
-use storymeter::core::file;
-use storymeter::core::spreadsheet::TextCells;
-use storymeter::meta::correlate::{Judgments, Source, correlate};
-use storymeter::meta::view::{Sheet, text};
-use storymeter::meta::{DrawOptions, DuelOptions};
+use storymeter_core::file;
+use storymeter_core::spreadsheet::TextCells;
+use storymeter_meta::correlate::{Judgments, Source, correlate};
+use storymeter_meta::view::{Sheet, text};
+use storymeter_meta::{DrawOptions, PairOptions};
 
 use super::meta::settings::CompareArgs;
 use crate::Outcome;
@@ -78,8 +78,8 @@ pub fn run(args: &CorrelateArgs, common: &Common) -> anyhow::Result<Outcome> {
     let output = args.output.as_deref().unwrap_or(stdout_path());
     file::distinct(&[output], &inputs.collect::<Vec<_>>())?;
     let catalogue = storymeter::catalogue();
-    let duels = DuelOptions { seed: args.seed, ..DuelOptions::default() };
-    let settings = args.compare.settings(duels, DrawOptions::default());
+    let pairs = PairOptions { seed: args.seed, ..PairOptions::default() };
+    let settings = args.compare.settings(pairs, DrawOptions::default());
     let judgments =
         Judgments::read(&args.human, args.criterion.as_deref(), &catalogue).context("--human")?;
     let bar = progress::Shown::new(common);

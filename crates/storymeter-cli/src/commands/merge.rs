@@ -5,14 +5,16 @@ use std::path::{Path, PathBuf};
 use anyhow::bail;
 use clap::Args;
 use storymeter::Overview;
-use storymeter::core::write::ScoreFormat;
-use storymeter::core::{Header, Settings, file};
 use storymeter::ledger::Resampling;
 use storymeter::shards::{self, MergeNote, MergeOptions, Merged};
+use storymeter_core::file::{Ending, FileName};
+use storymeter_core::write::ScoreFormat;
+use storymeter_core::{Header, Settings, file};
 
 use crate::Outcome;
 use crate::args::{Common, count};
 use crate::commands::score::report::{report_counts, write_table};
+use crate::commands::score::resampling;
 use crate::input::report_read;
 use crate::output::{failed, is_stdout, stdout_path};
 use crate::progress;
@@ -47,11 +49,11 @@ pub struct MergeArgs {
     /// headers do not know of each other
     #[arg(long, value_name = "N")]
     expect: Option<u64>,
-    /// The seed of the intervals
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    seed: u64,
+    /// The seed, as in `score`
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
     /// The number of resamples for intervals
-    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = count())]
+    #[arg(long, value_name = "N", default_value_t = Resampling::RESAMPLES as u64, value_parser = count())]
     resamples: u64,
     /// The folder or file with the weights or tables of a metric that adds up statistics of the
     /// stories, if it needs any, as in `score`
@@ -62,33 +64,29 @@ pub struct MergeArgs {
     meteor_data: Option<PathBuf>,
 }
 
-/// What is written to a file.
-enum Written {
-    Table,
-    Scores(ScoreFormat),
-}
-
 /// Merges the scores.
 pub fn run(args: &MergeArgs, common: &Common) -> anyhow::Result<Outcome> {
     let output = args.output.as_deref().filter(|path| !is_stdout(path));
-    let written = output.map(written).transpose()?;
+    let format = output.map(score_format).transpose()?.flatten();
     let headers = shards::headers(&args.headers)?;
     check_files(args, &headers, output)?;
-    let mut settings = Settings { seed: args.seed, ..Settings::default() };
+    let mut settings = Settings { seed: args.seed.unwrap_or_default(), ..Settings::default() };
     let tables = args.meteor_data.iter().map(|folder| ("meteor".to_owned(), folder.clone()));
     settings.weights.extend(tables.chain(args.weights.iter().cloned()));
-    let options = MergeOptions { settings, expect: args.expect, ..MergeOptions::default() };
+    let options = MergeOptions::default().with(|it| {
+        it.settings = settings;
+        it.expect = args.expect;
+    });
     let merged = shards::merge(&headers, &options)?;
     output.map_or(Ok(()), |path| shards::refuse_replacing(&merged, path))?;
-    report_read(common, &merged.run.summary);
-    let resampling =
-        Resampling { resamples: args.resamples as usize, seed: args.seed, ..Resampling::default() };
+    report_read(common, merged.run.summary());
+    let resampling = resampling(args.resamples, args.seed);
     let bar = progress::Shown::new(common);
     let table = Overview::new(&merged.run, &resampling, None, bar.progress())?;
     drop(bar);
     // Everything is complete before anything is printed or gets its name.
-    let joined = match (&written, output) {
-        (Some(Written::Scores(format)), Some(path)) => Some(shards::join(&merged, *format, path)?),
+    let joined = match (format, output) {
+        (Some(format), Some(path)) => Some(shards::join(&merged, format, path)?),
         _ => None,
     };
     let printed = write_table(&table, output.filter(|_| joined.is_none()));
@@ -103,14 +101,13 @@ pub fn run(args: &MergeArgs, common: &Common) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-fn written(path: &Path) -> anyhow::Result<Written> {
-    match path.extension().and_then(|extension| extension.to_str()) {
-        Some("txt") => Ok(Written::Table),
-        Some("jsonl") => Ok(Written::Scores(ScoreFormat::Jsonl)),
-        Some("csv") => Ok(Written::Scores(ScoreFormat::Csv)),
-        Some("parquet") => Ok(Written::Scores(ScoreFormat::Parquet)),
-        _ => bail!("{}: the name must end in .txt, .jsonl, .csv or .parquet", path.display()),
+/// In which format the scores of all stories are written; `None` for the table.
+fn score_format(path: &Path) -> anyhow::Result<Option<ScoreFormat>> {
+    let format = ScoreFormat::of_name(path);
+    if format.is_none() && FileName::of(path).ending() != Some(Ending::Text) {
+        bail!("{}: the name must end in .txt, .jsonl, .csv or .parquet", path.display());
     }
+    Ok(format)
 }
 
 /// Checks that the output is none of the files that are read.

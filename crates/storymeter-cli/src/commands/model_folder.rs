@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use storymeter::baselines::folder::RECORD;
-use storymeter::baselines::ruber;
-use storymeter::core::Error;
-use storymeter::core::file::{FolderLock, distinct};
-use storymeter::union::MODEL_FILES;
-use storymeter::union::train::CHECKPOINT;
+use storymeter_baselines::folder::RECORD;
+use storymeter_baselines::ruber;
+use storymeter_core::Error;
+use storymeter_core::file::{FolderLock, distinct};
+use storymeter_union::MODEL_FILES;
+use storymeter_union::train::CHECKPOINT;
 
 /// A locked folder. If it was made for the run and stays empty, because the run fails before it
 /// saves anything, it goes away with the value.

@@ -5,10 +5,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use storymeter::core::read::ReadOptions;
-use storymeter::core::{AtomicFile, Error, Place, file};
 use storymeter::damage::{Account, BadDonors, Damage, Sample};
-use storymeter::perturb::{CheckedConfig, Config, DEFAULT_SAMPLE, Donors, Perturbation, Preset};
+use storymeter_core::{AtomicFile, Error, Place, file};
+use storymeter_perturb::{CheckedConfig, Config, DEFAULT_SAMPLE, Donors, Perturbation, Preset};
 
 use crate::Outcome;
 use crate::args::{Common, count};
@@ -126,16 +125,17 @@ pub fn run(args: &PerturbArgs, common: &Common) -> anyhow::Result<Outcome> {
         .and_then(|config| config.with_counts(&args.counts))?
         .checked()?;
     check_files(args)?;
-    let damage = Damage {
-        config,
-        lexicon: args.lexicon.read()?,
-        seed: args.seed,
-        per_story: args.per_story,
-        donor_sample: args.donor_sample,
-        delexicalise: args.delexicalise,
-    };
+    let lexicon = args.lexicon.read()?;
+    let damage = Damage::default().with(|it| {
+        it.config = config;
+        it.lexicon = lexicon;
+        it.seed = args.seed;
+        it.per_story = args.per_story;
+        it.donor_sample = args.donor_sample;
+        it.delexicalise = args.delexicalise;
+    });
 
-    let options = ReadOptions { record_offset: args.record_offset, ..args.input.read.options() };
+    let options = args.input.read.options().with(|it| it.record_offset = args.record_offset);
     let inputs = args.input.inputs(options);
     let inputs = if args.donors.is_none() { inputs.repeatable()? } else { inputs };
     let bar = progress::Shown::new(common);

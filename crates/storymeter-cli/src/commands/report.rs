@@ -5,9 +5,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::Args;
-use storymeter::core::file;
-use storymeter::meta::Draft;
-use storymeter::report::{Error, FigureSet, Inputs, Report, files};
+use storymeter_core::file::{self, StagedFolder};
+use storymeter_report::{Error, FigureSet, Inputs, Report, files};
 
 use crate::Outcome;
 use crate::args::Common;
@@ -72,23 +71,23 @@ pub fn run(args: &ReportArgs, common: &Common) -> anyhow::Result<Outcome> {
     let report = Report::new(&inputs);
     let html = report.html();
     let figures = match &args.figures {
-        Some(folder) => Some(draft_figures(&report, args, folder, common)?),
+        Some(folder) => Some(prepare_figures(&report, args, folder, common)?),
         None => None,
     };
     let mut page = Output::open(Some(&args.output), Reader::Program)?;
     page.write_all(html.as_bytes())
         .with_context(|| format!("cannot write {}", args.output.display()))?;
     let mut said = String::new();
-    if let (Some(draft), Some(folder)) = (figures, &args.figures) {
-        let paths = draft.paths();
+    if let (Some(staged), Some(folder)) = (figures, &args.figures) {
+        let paths = staged.paths();
         let outputs: Vec<&Path> =
             [&args.output].into_iter().chain(&paths).map(PathBuf::as_path).collect();
         file::distinct(&outputs, &sources)?;
-        draft.check_targets(&[])?;
+        staged.check_targets(&[])?;
         page.prepare()?;
         said = format!(", {} files in {}", paths.len(), folder.display());
         page.finish_with(|| {
-            draft.commit(&[])?;
+            staged.commit(&[])?;
             Ok(())
         })?;
     } else {
@@ -103,12 +102,12 @@ pub fn run(args: &ReportArgs, common: &Common) -> anyhow::Result<Outcome> {
 
 /// Draws the figures that were asked for. A folder that would stay empty is an error, because the
 /// user expects files in it.
-fn draft_figures(
+fn prepare_figures(
     report: &Report<'_>,
     args: &ReportArgs,
     folder: &Path,
     common: &Common,
-) -> anyhow::Result<Draft> {
+) -> anyhow::Result<StagedFolder> {
     let set = if args.figures_all { FigureSet::All } else { FigureSet::Main };
     let figures = report.figures(set);
     anyhow::ensure!(
@@ -118,7 +117,7 @@ fn draft_figures(
         folder.display()
     );
     let bar = progress::Shown::new(common);
-    Ok(files::draft(&figures, folder, bar.progress())?)
+    Ok(files::prepare(&figures, folder, bar.progress())?)
 }
 
 /// Adds the command that would help to an error of the library.

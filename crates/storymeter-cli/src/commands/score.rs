@@ -4,23 +4,24 @@ mod bound;
 mod explain;
 pub mod report;
 mod shards;
-mod sink;
 
-use std::io::Write as _;
+use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
 
-use anyhow::anyhow;
+use anyhow::{anyhow, bail};
 use clap::{Args, ValueEnum};
-use storymeter::core::read::{Format, ReadOptions};
-use storymeter::core::spreadsheet::TextCells;
-use storymeter::core::write::{ScoreFormat, ScoreLines, ScorePart};
-use storymeter::core::{Header, Key, file};
 use storymeter::input::ReferenceFiles;
-use storymeter::ledger::Resampling;
-use storymeter::{Depth, Overview, Scored, Scorer};
+use storymeter::ledger::{Against, Resampling};
+use storymeter::{Depth, Overview, ScoreSink, Scored, Scorer};
+use storymeter_core::file::{Ending, FileName};
+use storymeter_core::read::Format;
+use storymeter_core::spreadsheet::TextCells;
+use storymeter_core::write::ScoreFormat;
+use storymeter_core::{Header, file};
 
 use crate::Outcome;
 use crate::args::{Common, count};
+use crate::commands::meta::settings::SidesArgs;
 use crate::input::InputArgs;
 use crate::output::{Output, Reader, failed, is_stdout, stdout_path};
 use crate::progress;
@@ -29,7 +30,6 @@ use bound::Bound;
 use explain::Shown;
 use report::{report_counts, write_table};
 use shards::Job;
-use sink::Sink;
 
 /// Score stories with any set of metrics
 ///
@@ -98,19 +98,23 @@ pub struct ScoreArgs {
     /// The format of the references, if it is not found from the name and the content
     #[arg(long, value_name = "FORMAT", requires = "references")]
     references_format: Option<Format>,
-    /// Compare every other system with this one, with a two-sided approximate randomisation test on
-    /// the items that both have
+    /// Compare every other system with this one, as `compare` does: on the items that both have,
+    /// with a randomisation test and Holm's correction. Corpus metrics such as BLEU can be compared
+    /// only here
     #[arg(long, value_name = "SYSTEM")]
     against: Option<String>,
+    #[command(flatten)]
+    sides: SidesArgs,
     /// Exit with code 1 if the score of all stories is worse than X. If there are several scores,
     /// name one: bleu=20. The option may be given several times
     #[arg(long, value_name = "[KEY=]X")]
     fail_under: Vec<String>,
-    /// The seed of everything that is drawn at random: intervals, tests, the sample of self-bleu
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    seed: u64,
+    /// The seed of everything that is drawn at random. The default is 1 for intervals and tests,
+    /// and 0 for the sample of self-bleu
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
     /// The number of resamples for intervals and tests
-    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = count())]
+    #[arg(long, value_name = "N", default_value_t = Resampling::RESAMPLES as u64, value_parser = count())]
     resamples: u64,
     /// Take what metrics such as cider-d must know about all stories from this file, instead of
     /// from a first pass over the input. If the file does not exist, the first pass is made and
@@ -169,6 +173,18 @@ enum OutputFormat {
     Parquet,
 }
 
+impl OutputFormat {
+    /// The format of the scores of every story, if they are written.
+    fn of_scores(self) -> Option<ScoreFormat> {
+        match self {
+            Self::Table => None,
+            Self::Jsonl => Some(ScoreFormat::Jsonl),
+            Self::Csv => Some(ScoreFormat::Csv),
+            Self::Parquet => Some(ScoreFormat::Parquet),
+        }
+    }
+}
+
 /// The values of `--explain`: which sentences of a long story are weighed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Sentences {
@@ -188,93 +204,81 @@ pub fn run(args: &ScoreArgs, common: &Common) -> anyhow::Result<Outcome> {
     let mut scorer = scorer(args).build()?;
     args.scorer.refuse_unused_model(&scorer, args.explain.is_some())?;
     let bounds = Bound::parse_all(&args.fail_under, scorer.metrics().columns())?;
-    let options = ReadOptions { allow_empty: true, ..args.input.read.options() };
-    let inputs = args.input.inputs(options);
-    let inputs = if scorer.reads_twice() { inputs.repeatable()? } else { inputs };
     let references =
         ReferenceFiles { files: args.references.clone(), format: args.references_format };
+    let inputs = args.input.inputs(args.input.read.options()).references(references);
+    let inputs = if scorer.reads_twice() { inputs.repeatable()? } else { inputs };
 
-    let keys: Vec<Key> =
-        scorer.metrics().columns().iter().map(|column| column.key.clone()).collect();
     let to_file = output_file(args);
-    let file_format = match format {
-        OutputFormat::Table => None,
-        OutputFormat::Jsonl => Some(ScoreFormat::Jsonl),
-        OutputFormat::Csv => Some(ScoreFormat::Csv),
-        OutputFormat::Parquet => Some(ScoreFormat::Parquet),
+    let mut stdout = match (format.of_scores(), to_file) {
+        (Some(ScoreFormat::Parquet), None) if io::stdout().is_terminal() => {
+            bail!("Parquet is not made for terminals; name a file with -o")
+        }
+        (Some(_), None) => Some(Output::open(None, Reader::Program)?),
+        _ => None,
     };
-    let cells = if args.raw_csv { TextCells::Raw } else { TextCells::Marked };
-    let lines = |format| ScoreLines::new(format, keys);
-    let lines = file_format.map(lines);
-    let lines = lines.map(|lines| lines.text_cells(cells).explained(args.explain.is_some()));
-    let mut sink = lines.as_ref().map(|lines| Sink::open(to_file, lines)).transpose()?;
+    let sink = match (format.of_scores(), to_file, &mut stdout) {
+        (Some(format), Some(path), _) => ScoreSink::file(path, format),
+        (Some(format), None, Some(out)) => ScoreSink::writer(out, format),
+        _ => ScoreSink::nowhere(),
+    };
     // Explanations are printed unless they are part of the file.
     let show =
         args.explain.is_some() && !matches!(format, OutputFormat::Jsonl | OutputFormat::Parquet);
-    let shown = Shown::new(show);
-    let mut shown_to = show.then(|| Output::open(None, Reader::Person)).transpose()?;
+    let mut shown = show.then(Shown::open).transpose()?;
+    let mut show = |scored: Scored| shown.as_mut().map_or(Ok(()), |shown| shown.batch(&scored));
 
-    let work = |scored: Scored<'_>| -> anyhow::Result<Done> {
-        let part = lines.as_ref().map(|lines| scored.part(lines)).transpose()?;
-        let (legend, shown) = (shown.legend(&scored), shown.batch(&scored));
-        Ok(Done { part, legend, shown })
-    };
-    let mut legend_is_shown = false;
     let bar = progress::Shown::new(common);
     if args.corpus_stats.is_some() {
-        scorer.gather_corpus_stats(&inputs, &references, bar.progress())?;
+        scorer.gather_corpus_stats(&inputs, bar.progress())?;
     }
-    let run = scorer.over(&inputs, &references, bar.progress(), work, |done| {
-        if let Some(out) = &mut shown_to {
-            if !std::mem::replace(&mut legend_is_shown, true) {
-                out.write_all(&done.legend)?;
-            }
-            out.write_all(&done.shown)?;
-        }
-        match (&mut sink, done.part) {
-            (Some(sink), Some(part)) => sink.write(part),
-            _ => Ok(()),
-        }
-    })?;
-    args.input.report_read(common, &run.summary);
+    let sink = sink.text_cells(text_cells(args)).each(&mut show);
+    let written = scorer.write_scores(&inputs, sink, bar.progress())?;
+    let run = &written.run;
+    args.input.report_read(common, run.summary());
 
-    let resampling =
-        Resampling { resamples: args.resamples as usize, seed: args.seed, ..Resampling::default() };
-    let passed = Bound::all_hold(&bounds, &run, common);
+    let resampling = resampling(args.resamples, args.seed);
+    let against =
+        args.against.as_ref().map(|system| Against::new(system).sides(args.sides.sides()));
+    let passed = Bound::all_hold(&bounds, run, common);
     // Intervals and tests take time, so they are computed only if the table is printed. That comes
     // first, because it finds an unknown system, and then nothing may be written.
     let table = (format == OutputFormat::Table || to_file.is_some())
-        .then(|| Overview::new(&run, &resampling, args.against.as_deref(), bar.progress()))
+        .then(|| Overview::new(run, &resampling, against.as_ref(), bar.progress()))
         .transpose()?;
     drop(bar);
-    let header = run.header();
-    let complete = sink.map(|sink| sink.complete(&header)).transpose()?;
     // What is printed comes before the file gets its name, so that a run that fails leaves no file.
-    let printed = shown_to.map_or(Ok(()), Output::finish).and_then(|()| match &table {
+    let printed = shown.map_or(Ok(()), Shown::finish).and_then(|()| match &table {
         Some(table) => write_table(table, to_file.filter(|_| format == OutputFormat::Table)),
-        None => Ok(()),
+        None => stdout.map_or(Ok(()), Output::finish),
     });
-    if !failed(&printed)
-        && let Some(complete) = complete
-    {
-        complete.finish(&header)?;
+    if failed(&printed) {
+        return printed.map(|()| Outcome::Done);
     }
+    let run = written.commit()?;
     printed?;
     report_counts(common, &run, args.explain.is_some());
     Ok(if passed { Outcome::Done } else { Outcome::CheckFailed })
 }
 
-/// The output of a batch of stories.
-struct Done {
-    part: Option<ScorePart>,
-    /// How to read what is shown, which is printed once.
-    legend: Vec<u8>,
-    shown: Vec<u8>,
+/// How intervals and tests are drawn.
+pub(crate) fn resampling(resamples: u64, seed: Option<u64>) -> Resampling {
+    let seed = seed.unwrap_or(Resampling::SEED);
+    Resampling { resamples: resamples as usize, seed, ..Resampling::default() }
+}
+
+/// How texts stand in CSV.
+fn text_cells(args: &ScoreArgs) -> TextCells {
+    if args.raw_csv { TextCells::Raw } else { TextCells::Marked }
 }
 
 /// The scorer with the metrics and settings that the user typed.
 fn scorer(args: &ScoreArgs) -> Scorer {
-    let mut scorer = args.scorer.scorer().seed(args.seed).keeping_rows(args.against.is_some());
+    let mut scorer = args
+        .scorer
+        .scorer()
+        .seed(args.seed.unwrap_or_default())
+        .keeping_rows(args.against.is_some());
     if let Some(file) = &args.corpus_stats {
         scorer = scorer.corpus_stats(file);
     }
@@ -314,9 +318,7 @@ fn output_format(args: &ScoreArgs) -> anyhow::Result<OutputFormat> {
         Some(ScoreFormat::Jsonl) => Ok(OutputFormat::Jsonl),
         Some(ScoreFormat::Csv) => Ok(OutputFormat::Csv),
         Some(ScoreFormat::Parquet) => Ok(OutputFormat::Parquet),
-        None if path.extension().is_some_and(|extension| extension == "txt") => {
-            Ok(OutputFormat::Table)
-        }
+        None if FileName::of(path).ending() == Some(Ending::Text) => Ok(OutputFormat::Table),
         None => Err(anyhow!(
             "{}: the name does not say which format to write; name it with --format jsonl, csv, \
              parquet or table",

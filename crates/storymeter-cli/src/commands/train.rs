@@ -19,10 +19,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use clap::{Args, ValueEnum};
-use storymeter::core::read::{Skipped, Summary};
-use storymeter::core::{Place, Story, file};
-use storymeter::perturb::Technique;
-use storymeter::union::train::CHECKPOINT;
+use storymeter_baselines::configuration::Configuration;
+use storymeter_core::read::{Skipped, Summary};
+use storymeter_core::{Place, Story, file};
+use storymeter_perturb::Technique;
+use storymeter_union::train::CHECKPOINT;
 
 use crate::Outcome;
 use crate::args::{Common, count};
@@ -215,8 +216,8 @@ impl Kind {
     fn last_file(self) -> &'static str {
         match self {
             Self::Union | Self::DisScore | Self::Criteria => "storymeter.json",
-            Self::Ruber => storymeter::baselines::ruber::LAST_FILE,
-            Self::Bleurt | Self::LanguageModel => storymeter::baselines::folder::RECORD,
+            Self::Ruber => storymeter_baselines::ruber::LAST_FILE,
+            Self::Bleurt | Self::LanguageModel => storymeter_baselines::folder::RECORD,
         }
     }
 
@@ -336,6 +337,29 @@ fn check_options(args: &TrainArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// The settings of the file, or those of the kind, with the `seed_and_epochs` of the command line.
+fn settings<S: Configuration>(
+    args: &TrainArgs,
+    seed_and_epochs: impl FnOnce(&mut S) -> (&mut u64, &mut u64),
+) -> storymeter_baselines::Result<S> {
+    let mut settings = match &args.config {
+        Some(path) => S::read(path)?,
+        None => S::default(),
+    };
+    let (seed, epochs) = seed_and_epochs(&mut settings);
+    *seed = args.seed.unwrap_or(*seed);
+    *epochs = args.epochs.unwrap_or(*epochs);
+    Ok(settings)
+}
+
+/// The model to start from, which messages call `what`, and the output folder.
+fn ends<'a>(args: &'a TrainArgs, what: &str) -> anyhow::Result<(&'a Path, &'a Path)> {
+    match (&args.init, &args.output) {
+        (Some(init), Some(out)) => Ok((init, out)),
+        _ => bail!("training needs {what} (--init) and an output folder (-o)"),
+    }
+}
+
 /// Prints settings as a file that explains every field.
 fn print_settings(text: &str) -> anyhow::Result<Outcome> {
     let mut out = Output::open(None, Reader::Person)?;
@@ -347,7 +371,7 @@ fn print_settings(text: &str) -> anyhow::Result<Outcome> {
 /// Removes the checkpoint of an earlier run, which must not be taken for one of the new run, and
 /// what marks the folder as a model of another kind. The new run has read all that it needs by
 /// then, and the user asked for it with --overwrite.
-fn clear_folder(kind: Kind, out: &Path) -> storymeter::core::Result<()> {
+fn clear_folder(kind: Kind, out: &Path) -> storymeter_core::Result<()> {
     let own: &[&str] = match kind {
         Kind::Union | Kind::DisScore | Kind::Criteria => &["heads.safetensors"],
         Kind::Ruber => &["ruber.safetensors"],
@@ -360,7 +384,7 @@ fn clear_folder(kind: Kind, out: &Path) -> storymeter::core::Result<()> {
     for path in others.chain([CHECKPOINT]).map(|name| out.join(name)) {
         match std::fs::remove_file(&path) {
             Err(error) if error.kind() != ErrorKind::NotFound => {
-                return Err(storymeter::core::Error::io(Place::file(&path), error));
+                return Err(storymeter_core::Error::io(Place::file(&path), error));
             }
             _ => {}
         }
@@ -368,22 +392,35 @@ fn clear_folder(kind: Kind, out: &Path) -> storymeter::core::Result<()> {
     Ok(())
 }
 
+/// Where a run writes: the output folder, which is locked, and the log.
+struct Destination<'a> {
+    out: &'a Path,
+    log: PathBuf,
+    folder: ModelFolder,
+}
+
+/// The log of a run.
+fn log_of(args: &TrainArgs, out: &Path) -> PathBuf {
+    args.log.clone().unwrap_or_else(|| out.join("train.jsonl"))
+}
+
 /// Locks the output folder, and checks that the run destroys nothing in it or elsewhere.
-fn take_output(
+fn take_output<'a>(
     args: &TrainArgs,
-    (init, out, log): (&Path, &Path, &Path),
+    (init, out): (&Path, &'a Path),
     common: &Common,
-) -> anyhow::Result<ModelFolder> {
+) -> anyhow::Result<Destination<'a>> {
+    let log = log_of(args, out);
     check_output(args, out)?;
     let folder = ModelFolder::take(out)?;
     // Another run may have ended between the check and the lock.
     check_output(args, out)?;
-    for path in folder.files().chain([log.to_owned()]) {
+    for path in folder.files().chain([log.clone()]) {
         if path.metadata().is_ok_and(|there| there.is_file() && there.permissions().readonly()) {
             bail!("{}: the file is read-only", path.display());
         }
     }
-    if folder.has_name_of(log) {
+    if folder.has_name_of(&log) {
         bail!("--log {}: the model has a file of this name; name another file", log.display());
     }
     let stories = args.stories.iter().chain(&args.machine).chain(&args.rated);
@@ -392,21 +429,21 @@ fn take_output(
     let files: Vec<&Path> = stories.chain(args.lexicon.files()).collect();
     file::named_once(&files)?;
     let models = args.teacher.iter().chain(&args.sentences).map(PathBuf::as_path).chain([init]);
-    folder.check_distinct(&[log], &files, &models.collect::<Vec<_>>())?;
+    folder.check_distinct(&[&log], &files, &models.collect::<Vec<_>>())?;
     if args.resume && !out.join(CHECKPOINT).exists() && !common.quiet {
         crate::note(&format!(
             "{}: there is no {CHECKPOINT} to resume from, so training starts from the beginning",
             out.display()
         ));
     }
-    Ok(folder)
+    Ok(Destination { out, log, folder })
 }
 
 /// Where a kind computes that uses one GPU.
-fn one_device(args: &TrainArgs) -> anyhow::Result<storymeter::encoder::Device> {
+fn one_device(args: &TrainArgs) -> anyhow::Result<storymeter_encoder::Device> {
     match (args.device, args.devices.as_slice()) {
-        (DeviceArg::Cpu, _) => Ok(storymeter::encoder::Device::Cpu),
-        (DeviceArg::Cuda, [gpu]) => Ok(storymeter::encoder::Device::Cuda(*gpu)),
+        (DeviceArg::Cpu, _) => Ok(storymeter_encoder::Device::Cpu),
+        (DeviceArg::Cuda, [gpu]) => Ok(storymeter_encoder::Device::Cuda(*gpu)),
         (DeviceArg::Cuda, _) => bail!("--devices: this kind of model is trained on one GPU"),
     }
 }

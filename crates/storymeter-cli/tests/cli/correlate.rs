@@ -251,7 +251,7 @@ mod pipes {
         feed(&sandbox, &[("pipe", "rated.txt")]);
         sandbox
             .run("correlate --human pipe --scores a=pipe")
-            .fails_with("pipe: this is also pipe, and what comes through a pipe");
+            .fails_with("pipe: it is named twice, but it can be read only once");
         sandbox
             .run_with_input("correlate --human - --scores a=/dev/stdin", b"1 ||| a ||| 1\n")
             .fails_with("can be read only once");

@@ -146,7 +146,7 @@ fn a_program_without_the_model_says_where_it_was_looked_for() {
     let sandbox = sandbox();
     let place = [("STORYMETER_MODELS", "installed")];
     let line = "score in.jsonl --metric criteria --format jsonl";
-    if storymeter::union::EmbeddedModel::Criteria.is_included() {
+    if storymeter_union::EmbeddedModel::Criteria.is_included() {
         let run = sandbox.run_with(line, &place).succeeds();
         assert_eq!(lines(&run)[0]["scores"].as_object().unwrap().len(), 7);
         return;

@@ -15,6 +15,7 @@ mod meta;
 mod meta_files;
 mod metrics;
 mod model;
+mod one_engine;
 mod outputs;
 mod perturb;
 mod progress;

@@ -87,9 +87,33 @@ fn hanna_as_published_is_another_edition() {
 }
 
 #[test]
-fn a_folder_holds_every_table_and_figure_as_csv_and_all_of_it_as_json() {
+fn a_folder_holds_the_study_and_the_sheets_that_people_open_first() {
     let sandbox = with_hanna();
-    sandbox.run("meta hanna scores.csv --ratings ratings.csv -o out").succeeds();
+    let names = |folder: &str| {
+        let entries = std::fs::read_dir(sandbox.path(folder)).unwrap();
+        let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let mut names: Vec<String> = names.collect();
+        names.sort();
+        names
+    };
+    sandbox.run("meta hanna scores.csv --ratings ratings.csv --all -o all").succeeds();
+    assert!(names("all").len() > 40);
+    // A folder that had all sheets loses those that the new study does not write.
+    for folder in ["out", "all"] {
+        sandbox.run(&format!("meta hanna scores.csv --ratings ratings.csv -o {folder}")).succeeds();
+        let tables = ["table-3.csv", "table-4.csv", "table-5.csv", "table-6.csv"];
+        let files =
+            ["correlations.csv", "index.csv", "ranking.csv", "study.json", "system-pairs.csv"];
+        assert_eq!(names(folder), [&files[..], &tables[..]].concat());
+    }
+    sandbox.run("report out -o page.html").succeeds();
+    sandbox.run("meta hanna scores.csv --all").fails_with("--output");
+}
+
+#[test]
+fn a_folder_with_all_sheets_has_every_table_and_figure() {
+    let sandbox = with_hanna();
+    sandbox.run("meta hanna scores.csv --ratings ratings.csv --all -o out").succeeds();
     let names: Vec<String> = std::fs::read_dir(sandbox.path("out"))
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
@@ -99,11 +123,11 @@ fn a_folder_holds_every_table_and_figure_as_csv_and_all_of_it_as_json() {
     let tables = [3, 4, 5, 6, 8, 9].map(|n| format!("table-{n}.csv"));
     for name in figures
         .chain(tables)
-        .chain(["study.json", "result.json", "index.csv", "rankings_global.csv"].map(String::from))
+        .chain(["study.json", "index.csv", "ranking.csv", "rankings_global.csv"].map(String::from))
     {
         assert!(names.contains(&name), "{name} is missing of {names:?}");
     }
-    let json: serde_json::Value = serde_json::from_str(&sandbox.read("out/result.json")).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&sandbox.read("out/study.json")).unwrap();
     assert_eq!(json["kind"], "hanna");
     assert_eq!(
         sandbox.names(),
@@ -123,9 +147,7 @@ fn results_do_not_depend_on_the_number_of_threads() {
             ))
             .succeeds();
     }
-    for file in ["study.json", "result.json"] {
-        assert!(sandbox.read(&format!("1/{file}")) == sandbox.read(&format!("3/{file}")));
-    }
+    assert!(sandbox.read("1/study.json") == sandbox.read("3/study.json"));
 }
 
 #[test]
@@ -214,7 +236,7 @@ fn union_lists_the_stories_that_a_metric_misjudges_most() {
     let sandbox = with_union();
     let line = "meta union set --draws 20 --misjudged 2 --misjudged-by UNION --show table-11";
     insta::assert_snapshot!(sandbox.run(line).succeeds().stdout());
-    sandbox.run("meta union set -o study").succeeds();
+    sandbox.run("meta union set --all -o study").succeeds();
     let csv = std::fs::read_to_string(sandbox.path("study/table-11.csv")).unwrap();
     assert!(csv.starts_with("metric,judged,line,id,human,score,"), "{csv}");
     let study = std::fs::read_to_string(sandbox.path("study/study.json")).unwrap();
@@ -290,7 +312,8 @@ fn scores_jsonl() -> String {
 fn a_users_own_scores_get_the_same_analysis() {
     let sandbox = Sandbox::new();
     sandbox.write("scores.jsonl", scores_jsonl());
-    let run = sandbox.run("meta table scores.jsonl --without Human --scale 1..5 -o out").succeeds();
+    let line = "meta table scores.jsonl --without Human --scale 1..5 --all -o out";
+    let run = sandbox.run(line).succeeds();
     insta::assert_snapshot!(run.stdout());
     let index = sandbox.read("out/index.csv");
     for sheet in
@@ -431,7 +454,7 @@ fn systems_apart_have_the_right_n_no_f1_and_a_note() {
     sandbox
         .run("score stories.jsonl --metric rouge:google,rouge:hanna,ter -o scores.jsonl")
         .succeeds();
-    let run = sandbox.run("meta table scores.jsonl -o out").succeeds();
+    let run = sandbox.run("meta table scores.jsonl --all -o out").succeeds();
     assert!(run.stdout().contains("unpaired: systems: no two systems"), "{}", run.stdout());
     assert!(!run.stdout().contains("header:"), "the header is read: {}", run.stdout());
     let study: serde_json::Value = serde_json::from_str(&sandbox.read("out/study.json")).unwrap();
@@ -491,10 +514,10 @@ fn other_tests_and_intervals_can_be_asked_for() {
 fn a_later_result_leaves_no_sheet_of_an_older_one() {
     let sandbox = Sandbox::new();
     sandbox.write("scores.jsonl", scores_jsonl());
-    sandbox.run("meta table scores.jsonl -o out").succeeds();
+    sandbox.run("meta table scores.jsonl --all -o out").succeeds();
     assert!(sandbox.path("out/drift-fun.csv").exists());
     sandbox.write("scores.jsonl", scores_jsonl().replace("\"fun\"", "\"wit\""));
-    sandbox.run("meta table scores.jsonl -o out").succeeds();
+    sandbox.run("meta table scores.jsonl --all -o out").succeeds();
     assert!(
         sandbox.path("out/drift-wit.csv").exists() && !sandbox.path("out/drift-fun.csv").exists()
     );

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use storymeter::encoder::{Config, Stream, load_parameters};
-use storymeter::union::criteria::{CriteriaCard, Criterion, RatedSet, SentenceModel};
-use storymeter::union::{Card, Heads, Kind, Model, Pooling, Reconstruction};
+use storymeter_encoder::{Config, Stream, load_parameters};
+use storymeter_union::criteria::{CriteriaCard, Criterion, RatedSet, SentenceModel};
+use storymeter_union::{Card, Heads, Kind, Model, Pooling, Reconstruction};
 
 use crate::sandbox::repository;
 

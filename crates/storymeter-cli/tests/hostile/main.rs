@@ -11,7 +11,8 @@
 //! $ STORYMETER_CASE=1234 STORYMETER_SEED=7 cargo test --release -p storymeter-cli --test hostile
 //! ```
 //!
-//! `STORYMETER` names another program to test. What is checked stands in `check.rs`.
+//! `STORYMETER` names another program to test. What is checked stands in `check.rs`. The cases are
+//! drawn by number and have no test harness, so that they are a program of their own.
 
 #[cfg(target_os = "linux")]
 mod case;

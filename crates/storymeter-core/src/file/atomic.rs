@@ -1,10 +1,11 @@
 //! Output files that are either complete or not there.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use super::Temporary;
+use super::folder::folder_of;
 use crate::{Error, Place, Result};
 
 /// A file that appears under its name only when [`AtomicFile::commit`] succeeds.
@@ -48,11 +49,23 @@ impl AtomicFile {
     /// Begins to write a file that will be called `path`.
     ///
     /// # Errors
-    /// If `path` is a folder or a read-only file, or the temporary file cannot be created.
+    /// Returns an error if `path` is a folder or a read-only file, or the temporary file cannot be
+    /// created.
     pub fn create(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref().to_owned();
         let target = open(&path)?;
         Ok(Self { out: BufWriter::with_capacity(1 << 16, target), path, synced: false })
+    }
+
+    /// A file with this content, which has its name when it is committed.
+    ///
+    /// # Errors
+    /// Those of [`AtomicFile::create`], and if the disk is full.
+    pub fn holding(path: &Path, content: &[u8]) -> Result<Self> {
+        let mut file = Self::create(path)?;
+        let written = file.out.write_all(content).and_then(|()| file.out.flush());
+        written.map_err(|e| Error::io(Place::file(path), e))?;
+        Ok(file)
     }
 
     /// The file that [`AtomicFile::commit`] will create or replace; `None` for a device or a pipe.
@@ -71,7 +84,7 @@ impl AtomicFile {
     /// Writes everything to the disk, so that [`AtomicFile::commit`] will hardly fail.
     ///
     /// # Errors
-    /// If the disk is full.
+    /// Returns an error if the disk is full.
     pub fn sync(&mut self) -> Result<()> {
         if self.synced {
             return Ok(());
@@ -100,14 +113,35 @@ impl AtomicFile {
     /// Writes everything to the disk, unless [`AtomicFile::sync`] did, and gives the file its name.
     ///
     /// # Errors
-    /// If the disk is full, or the operating system refuses one of the steps.
+    /// Returns an error if the disk is full, or the operating system refuses one of the steps.
     pub fn commit(mut self) -> Result<()> {
         self.sync()?;
-        let failed = |e| Error::io(Place::file(&self.path), e);
-        match self.out.into_inner().map_err(|e| failed(e.into_error()))? {
+        match self.target()? {
             Target::Direct(_) => Ok(()),
             Target::Temporary(file, path) => file.persist(&path),
         }
+    }
+
+    /// The same for a file that grows on, such as a log. What is written to the handle that is
+    /// returned is appended to the file.
+    ///
+    /// # Errors
+    /// Those of [`AtomicFile::commit`].
+    pub fn commit_and_append(mut self) -> Result<File> {
+        self.sync()?;
+        let place = Place::file(&self.path);
+        match self.target()? {
+            Target::Direct(file) => Ok(file),
+            Target::Temporary(file, path) => {
+                file.persist(&path)?;
+                OpenOptions::new().append(true).open(path).map_err(|e| Error::io(place, e))
+            }
+        }
+    }
+
+    fn target(self) -> Result<Target> {
+        let Self { out, path, .. } = self;
+        out.into_inner().map_err(|e| Error::io(Place::file(path), e.into_error()))
     }
 }
 
@@ -128,11 +162,7 @@ fn open(path: &Path) -> Result<Target> {
             OpenOptions::new().write(true).open(path).map(Target::Direct).map_err(failed)
         }
         Ok(there) => {
-            // The administrator may write to a read-only file, but its owner did not want that.
-            if there.permissions().readonly() {
-                return refused(io::ErrorKind::PermissionDenied, "the file is read-only");
-            }
-            OpenOptions::new().write(true).open(path).map_err(failed)?;
+            check_writable(path, &there).map_err(failed)?;
             let path = path.canonicalize().map_err(failed)?;
             let file = temporary(&path)?;
             let permitted = file.as_file().map(|file| file.set_permissions(there.permissions()));
@@ -147,17 +177,22 @@ fn open(path: &Path) -> Result<Target> {
     }
 }
 
+/// Refuses a file that must not be written to.
+pub(super) fn check_writable(path: &Path, there: &Metadata) -> io::Result<()> {
+    // The administrator may write to a read-only file, but its owner did not want that.
+    if there.permissions().readonly() {
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, "the file is read-only"));
+    }
+    OpenOptions::new().write(true).open(path).map(drop)
+}
+
 /// Whether a path names an open handle of a process.
 fn is_handle(path: &Path) -> bool {
     ["/dev/fd", "/dev/stdout", "/dev/stderr", "/proc"].iter().any(|at| path.starts_with(at))
 }
 
 fn temporary(path: &Path) -> Result<Temporary> {
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    Temporary::output_in(folder).map_err(|error| match error {
+    Temporary::output_in(folder_of(path)).map_err(|error| match error {
         // The folder is where it failed, but the output is what the user knows.
         Error::Io { source, .. } => Error::io(Place::file(path), source),
         other => other,
@@ -214,110 +249,5 @@ impl Write for AtomicFile {
 
     fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn names(folder: &Path) -> Vec<String> {
-        let mut names: Vec<String> = std::fs::read_dir(folder)
-            .unwrap()
-            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-            .collect();
-        names.sort();
-        names
-    }
-
-    #[test]
-    fn what_is_not_committed_leaves_nothing_and_the_old_file_stays() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("out");
-        std::fs::write(&path, "old").unwrap();
-        let mut out = AtomicFile::create(&path).unwrap();
-        out.write_all(b"new").unwrap();
-        drop(out);
-        assert_eq!(names(dir.path()), ["out"]);
-        assert_eq!(std::fs::read(&path).unwrap(), b"old");
-    }
-
-    #[test]
-    fn a_folder_or_a_missing_folder_is_refused() {
-        let dir = tempfile::tempdir().unwrap();
-        assert!(AtomicFile::create(dir.path()).is_err());
-        assert!(AtomicFile::create(dir.path().join("none/out")).is_err());
-        for name in ["", "..", "none/", &"x".repeat(300)] {
-            assert!(AtomicFile::create(dir.path().join(name)).is_err(), "{name}");
-        }
-        assert!(AtomicFile::create("").is_err());
-    }
-
-    #[cfg(target_os = "linux")]
-    #[test]
-    fn a_file_in_memory_is_a_file_like_any_other() {
-        let Ok(dir) = tempfile::tempdir_in("/dev/shm") else { return };
-        let path = dir.path().join("out");
-        std::fs::write(&path, "old").unwrap();
-        let mut out = AtomicFile::create(&path).unwrap();
-        out.write_all(b"new").unwrap();
-        drop(out);
-        assert_eq!(std::fs::read(&path).unwrap(), b"old");
-    }
-
-    #[cfg(target_os = "linux")]
-    #[test]
-    fn a_device_is_written_to_and_stays_a_device() {
-        let mut out = AtomicFile::create("/dev/null").unwrap();
-        out.write_all(b"new").unwrap();
-        out.commit().unwrap();
-        assert!(!Path::new("/dev/null").metadata().unwrap().is_file());
-        let mut full = AtomicFile::create("/dev/full").unwrap();
-        full.write_all(b"new").unwrap();
-        let error = full.commit().unwrap_err().to_string();
-        assert!(error.starts_with("/dev/full: No space left on device"), "{error}");
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn a_link_stays_and_its_target_is_replaced_or_created() {
-        let dir = tempfile::tempdir().unwrap();
-        for old in ["old", ""] {
-            let (real, link) = (dir.path().join("real"), dir.path().join("link"));
-            let _ = (std::fs::remove_file(&real), std::fs::remove_file(&link));
-            if !old.is_empty() {
-                std::fs::write(&real, old).unwrap();
-            }
-            std::os::unix::fs::symlink("real", &link).unwrap();
-            let mut out = AtomicFile::create(&link).unwrap();
-            out.write_all(b"new").unwrap();
-            out.commit().unwrap();
-            assert!(link.symlink_metadata().unwrap().is_symlink());
-            assert_eq!(std::fs::read(&real).unwrap(), b"new");
-        }
-        let (a, b) = (dir.path().join("a"), dir.path().join("b"));
-        std::os::unix::fs::symlink(&a, &b).unwrap();
-        std::os::unix::fs::symlink(&b, &a).unwrap();
-        assert!(AtomicFile::create(&a).is_err());
-        assert!(a.is_symlink());
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn permissions_are_passed_on_and_a_read_only_file_stays() {
-        use std::os::unix::fs::PermissionsExt;
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("out");
-        let mode = || path.metadata().unwrap().permissions().mode() & 0o777;
-        std::fs::write(&path, "old").unwrap();
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
-        let mut out = AtomicFile::create(&path).unwrap();
-        out.write_all(b"new").unwrap();
-        out.commit().unwrap();
-        assert_eq!((std::fs::read(&path).unwrap(), mode()), (b"new".to_vec(), 0o600));
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o444)).unwrap();
-        let error = AtomicFile::create(&path).err().unwrap().to_string();
-        assert!(error.ends_with("out: the file is read-only"), "{error}");
-        assert_eq!(names(dir.path()), ["out"]);
     }
 }

@@ -27,6 +27,18 @@ pub fn list(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
+/// The folder that a path is in, which is the current one for a bare name.
+pub(crate) fn folder_of(path: &Path) -> &Path {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    folder.unwrap_or(Path::new("."))
+}
+
+/// Gives a file another name. Where a symbolic link has that name, the link stays, and the file
+/// that it points to is replaced.
+pub(crate) fn rename(from: &Path, to: &Path) -> io::Result<()> {
+    fs::rename(from, to.canonicalize().unwrap_or_else(|_| to.to_owned()))
+}
+
 /// Removes a file, or a folder with everything in it. Links are removed and not followed.
 pub(super) fn remove(path: &Path) -> io::Result<()> {
     if !path.symlink_metadata()?.is_dir() {

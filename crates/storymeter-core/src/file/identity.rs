@@ -1,8 +1,9 @@
 //! Whether two paths name the same file.
 
+use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 
-use super::list;
+use super::folder::{folder_of, list};
 use crate::{Error, Place, Result};
 
 /// What makes a file or folder itself, whatever it is called: the same through symbolic links and
@@ -26,12 +27,26 @@ impl Identity {
         if !there.is_file() && !there.is_dir() {
             return None;
         }
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::MetadataExt;
-            Some(Self::Number(there.dev(), there.ino()))
+        Self::of_metadata(path, &there)
+    }
+
+    /// The identity of what can be read only once: standard input, a pipe or a device.
+    fn of_pipe(path: &Path) -> Option<Self> {
+        let real = if is_stdin(path) { Path::new("/dev/stdin") } else { path };
+        match real.metadata() {
+            Ok(there) if !there.is_file() && !there.is_dir() => Self::of_metadata(real, &there),
+            _ => is_stdin(path).then(|| Self::Path(path.to_owned())),
         }
-        #[cfg(not(unix))]
+    }
+
+    #[cfg(unix)]
+    fn of_metadata(_: &Path, there: &Metadata) -> Option<Self> {
+        use std::os::unix::fs::MetadataExt as _;
+        Some(Self::Number(there.dev(), there.ino()))
+    }
+
+    #[cfg(not(unix))]
+    fn of_metadata(path: &Path, _: &Metadata) -> Option<Self> {
         Some(Self::Path(path.canonicalize().ok()?))
     }
 
@@ -40,8 +55,7 @@ impl Identity {
         if path.exists() {
             return Self::of(path);
         }
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let real = folder.unwrap_or(Path::new(".")).canonicalize().ok();
+        let real = folder_of(path).canonicalize().ok();
         let real = real.zip(path.file_name()).map(|(folder, name)| folder.join(name));
         Some(Self::Path(real.unwrap_or_else(|| path.to_owned())))
     }
@@ -51,19 +65,19 @@ fn is_stdin(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-/// Refuses inputs that can be read only once and are named twice: standard input (`-`), pipes and
-/// devices. The second reader would find nothing, or wait for ever.
+/// Refuses inputs that can be read only once and are named twice, under whatever names: standard
+/// input (`-`), pipes and devices. The second reader would find nothing, or wait for ever.
 ///
 /// # Errors
 /// [`Error::NamedTwice`].
 pub fn named_once(inputs: &[&Path]) -> Result<()> {
-    let once = |path: &Path| {
-        is_stdin(path) || path.metadata().is_ok_and(|there| !there.is_file() && !there.is_dir())
-    };
-    for (at, input) in inputs.iter().enumerate() {
-        if inputs[..at].contains(input) && once(input) {
+    let mut seen = Vec::new();
+    for input in inputs {
+        let Some(own) = Identity::of_pipe(input) else { continue };
+        if seen.contains(&own) {
             return Err(Error::NamedTwice { place: Place::file(input) });
         }
+        seen.push(own);
     }
     Ok(())
 }
@@ -115,56 +129,4 @@ pub fn distinct(outputs: &[&Path], inputs: &[&Path]) -> Result<()> {
         }
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_input_is_recognised_under_all_its_names() {
-        let dir = tempfile::tempdir().unwrap();
-        let at = |name: &str| dir.path().join(name);
-        std::fs::create_dir(at("folder")).unwrap();
-        let (file, other) = (at("folder/a"), at("b"));
-        std::fs::write(&file, "a").unwrap();
-        std::fs::write(&other, "b").unwrap();
-        std::fs::hard_link(&file, at("hard")).unwrap();
-        let mut names = vec![file.clone(), at("folder/../folder/a"), at("hard")];
-        #[cfg(unix)]
-        {
-            std::os::unix::fs::symlink(&file, at("soft")).unwrap();
-            names.push(at("soft"));
-        }
-        for name in &names {
-            for input in [file.as_path(), &at("folder")] {
-                let error = distinct(&[&at("new"), name], &[&other, input]).unwrap_err();
-                assert!(matches!(error, Error::OverInput { .. }), "{error}");
-            }
-            assert!(distinct(&[name], &[&other]).is_ok());
-        }
-        assert!(distinct(&[&at("folder/new")], &[&at("folder")]).is_ok());
-        assert!(distinct(&[&at("folder")], &[&at("folder")]).is_err());
-    }
-
-    #[test]
-    fn two_outputs_are_not_one_file() {
-        let dir = tempfile::tempdir().unwrap();
-        let (a, b) = (dir.path().join("a"), dir.path().join("b"));
-        assert!(distinct(&[&a, &b], &[]).is_ok());
-        assert!(matches!(distinct(&[&a, &a], &[]), Err(Error::SameOutput { .. })));
-        let long = dir.path().join(".").join("a");
-        assert!(matches!(distinct(&[&a, &long], &[]), Err(Error::SameOutput { .. })));
-        std::fs::write(&a, "").unwrap();
-        std::fs::hard_link(&a, &b).unwrap();
-        assert!(matches!(distinct(&[&a, &b], &[]), Err(Error::SameOutput { .. })));
-    }
-
-    #[test]
-    fn standard_input_is_named_once_and_a_file_as_often_as_one_likes() {
-        let (dash, file) = (Path::new("-"), Path::new(file!()));
-        assert!(named_once(&[dash, file, file]).is_ok());
-        let error = named_once(&[dash, file, dash]).unwrap_err().to_string();
-        assert_eq!(error, "standard input: it is named twice, but it can be read only once");
-    }
 }

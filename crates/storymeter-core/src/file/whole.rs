@@ -22,7 +22,7 @@ use crate::{Error, Place, Result};
 /// ```
 ///
 /// # Errors
-/// If the file cannot be read, is a folder, or has more than `most` bytes.
+/// Returns an error if the file cannot be read, is a folder, or has more than `most` bytes.
 pub fn read(path: &Path, most: u64) -> Result<Vec<u8>> {
     let failed = |e| Error::io(Place::file(path), e);
     let file = File::open(path).map_err(failed)?;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::Header;
-use crate::file::FolderLock;
+use crate::file::{FolderLock, folder_of, rename};
 use crate::{Error, Place, Result};
 
 /// How its name ends. It is shorter than that of a header, so that no name is too long.
@@ -25,8 +25,7 @@ pub(super) fn path_of(scores: &Path) -> PathBuf {
 
 /// Lets programs that write the same file take turns, as long as the value lives.
 pub(super) fn turn(scores: &Path) -> Option<FolderLock> {
-    let folder = scores.parent().filter(|folder| !folder.as_os_str().is_empty());
-    FolderLock::wait(folder.unwrap_or(Path::new(".")), PATIENCE)
+    FolderLock::wait(folder_of(scores), PATIENCE)
 }
 
 /// A header that was about to get its name, and whether it belongs to the score file.
@@ -41,10 +40,9 @@ fn found(scores: &Path) -> Option<(Header, bool)> {
 pub(super) fn settle(scores: &Path) -> Result<()> {
     let (path, header) = (path_of(scores), Header::path_of(scores));
     let settled = match found(scores) {
-        // A link stays, and the file that it points to is replaced. If the header has both names
-        // already, renaming it does nothing, so the second name is removed in any case.
-        Some((_, true)) => fs::rename(&path, header.canonicalize().unwrap_or(header))
-            .and_then(|()| fs::remove_file(&path)),
+        // If the header has both names already, renaming it does nothing, so the second name is
+        // removed in any case.
+        Some((_, true)) => rename(&path, &header).and_then(|()| fs::remove_file(&path)),
         Some((_, false)) => fs::remove_file(&path),
         None => Ok(()),
     };

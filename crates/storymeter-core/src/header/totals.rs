@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::file::Checksum;
 use crate::read::Summary;
 use crate::{Pooling, Signature};
 
@@ -25,8 +26,8 @@ pub struct Totals {
     /// The smallest and the largest number of references of a story; `None` without a story.
     pub references: Option<(usize, usize)>,
     /// The texts that do not look like English stories, if a metric is made for these alone.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub unlike: Option<UnlikeTotals>,
+    #[serde(default, rename = "unlike", skip_serializing_if = "Option::is_none")]
+    pub other_texts: Option<OtherTexts>,
     /// The metrics, in the order of the columns.
     pub metrics: Vec<MetricTotals>,
     /// The sums by system, in the order of their first stories. Stories without a system are one
@@ -80,11 +81,21 @@ pub struct MetricSums {
 
 /// The texts that do not look like English stories.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct UnlikeTotals {
+pub struct OtherTexts {
     /// How many there are.
     pub texts: u64,
-    /// How many look like what.
+    /// How many look like what, by the name of the kind. A text may look like several things.
     pub kinds: BTreeMap<String, u64>,
+}
+
+impl OtherTexts {
+    /// Adds those among other texts.
+    pub fn merge(&mut self, more: &Self) {
+        self.texts += more.texts;
+        for (kind, count) in &more.kinds {
+            *self.kinds.entry(kind.clone()).or_default() += count;
+        }
+    }
 }
 
 /// Which part of a larger corpus a score file is.
@@ -114,4 +125,11 @@ pub struct FileMark {
     pub bytes: u64,
     /// The SHA-256 sum of the bytes, in hexadecimal digits.
     pub sha256: String,
+}
+
+impl FileMark {
+    /// A file of this name with this content.
+    pub fn new(name: impl Into<String>, Checksum { bytes, sha256 }: Checksum) -> Self {
+        Self { name: name.into(), bytes, sha256 }
+    }
 }

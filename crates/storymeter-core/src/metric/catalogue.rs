@@ -162,8 +162,8 @@ impl<'a> Request<'a> {
             if let Some((first, _)) = clash {
                 let why = match (first.kind == PRESET, choice.kind == PRESET) {
                     (false, false) => format!("both choose the {}", choice.kind),
-                    (true, _) => format!("\"{}\" settles everything", first.name),
-                    (false, true) => format!("\"{}\" settles everything", choice.name),
+                    (true, _) => format!("\"{}\" decides everything", first.name),
+                    (false, true) => format!("\"{}\" decides everything", choice.name),
                 };
                 return Err(MetricError::OptionClash {
                     metric: id.to_owned(),
@@ -241,7 +241,8 @@ impl Catalogue {
     /// The entry of a metric, typed with or without options.
     ///
     /// # Errors
-    /// If there is no such metric. The error suggests the one with the most similar name.
+    /// Returns an error if there is no such metric. The error suggests the one with the most
+    /// similar name.
     pub fn find(&self, typed: &str) -> Result<&'static Entry, MetricError> {
         let id = typed.split_once(':').map_or(typed, |(id, _)| id);
         self.entries().find(|entry| entry.ids.contains(&id)).ok_or_else(|| {
@@ -253,11 +254,20 @@ impl Catalogue {
         })
     }
 
+    /// Checks the name of a metric and its options without opening anything.
+    ///
+    /// # Errors
+    /// Returns an error if the metric or an option is unknown, or if two options exclude each
+    /// other.
+    pub fn check(&self, typed: &str) -> Result<(), MetricError> {
+        Request::new(self.find(typed)?, typed, &Resources::default()).map(|_| ())
+    }
+
     /// Builds the metric that was typed, such as `bleu` or `bleu:intl+floor`.
     ///
     /// # Errors
-    /// If the metric or an option is unknown, if two options exclude each other, or if a file that
-    /// the metric needs cannot be opened.
+    /// Returns an error if the metric or an option is unknown, if two options exclude each other,
+    /// or if a file that the metric needs cannot be opened.
     pub fn build(
         &self,
         typed: &str,

@@ -14,7 +14,7 @@ impl<'a> CorpusWriter<'a> {
     /// Writes a number.
     ///
     /// # Errors
-    /// If the output cannot be written.
+    /// Returns an error if the output cannot be written.
     pub fn u32(&mut self, number: u32) -> io::Result<()> {
         self.0.write_all(&number.to_le_bytes())
     }
@@ -22,7 +22,7 @@ impl<'a> CorpusWriter<'a> {
     /// Writes a number.
     ///
     /// # Errors
-    /// If the output cannot be written.
+    /// Returns an error if the output cannot be written.
     pub fn u64(&mut self, number: u64) -> io::Result<()> {
         self.0.write_all(&number.to_le_bytes())
     }
@@ -30,7 +30,7 @@ impl<'a> CorpusWriter<'a> {
     /// Writes all bits of a number.
     ///
     /// # Errors
-    /// If the output cannot be written.
+    /// Returns an error if the output cannot be written.
     pub fn f64(&mut self, number: f64) -> io::Result<()> {
         self.u64(number.to_bits())
     }
@@ -38,7 +38,7 @@ impl<'a> CorpusWriter<'a> {
     /// Writes a text after its length.
     ///
     /// # Errors
-    /// If the output cannot be written, or the text has 4 GiB or more.
+    /// Returns an error if the output cannot be written, or the text has 4 GiB or more.
     pub fn text(&mut self, text: &str) -> io::Result<()> {
         let length = u32::try_from(text.len()).map_err(io::Error::other)?;
         self.u32(length)?;
@@ -71,7 +71,7 @@ impl<'a> CorpusReader<'a> {
     /// Reads a number.
     ///
     /// # Errors
-    /// If the input ends or cannot be read.
+    /// Returns an error if the input ends or cannot be read.
     pub fn u32(&mut self) -> io::Result<u32> {
         let mut bytes = [0; 4];
         self.0.read_exact(&mut bytes)?;
@@ -81,7 +81,7 @@ impl<'a> CorpusReader<'a> {
     /// Reads a number.
     ///
     /// # Errors
-    /// If the input ends or cannot be read.
+    /// Returns an error if the input ends or cannot be read.
     pub fn u64(&mut self) -> io::Result<u64> {
         let mut bytes = [0; 8];
         self.0.read_exact(&mut bytes)?;
@@ -91,7 +91,7 @@ impl<'a> CorpusReader<'a> {
     /// Reads a number.
     ///
     /// # Errors
-    /// If the input ends or cannot be read.
+    /// Returns an error if the input ends or cannot be read.
     pub fn f64(&mut self) -> io::Result<f64> {
         self.u64().map(f64::from_bits)
     }
@@ -99,7 +99,7 @@ impl<'a> CorpusReader<'a> {
     /// Reads a text.
     ///
     /// # Errors
-    /// If the input ends, cannot be read, or is not UTF-8.
+    /// Returns an error if the input ends, cannot be read, or is not UTF-8.
     pub fn text(&mut self) -> io::Result<String> {
         let length = u64::from(self.u32()?);
         let mut bytes = Vec::new();

@@ -35,7 +35,7 @@ pub trait Metric: Send + Sync {
     /// what [`Description::needs`] asks for.
     ///
     /// # Errors
-    /// If a model, a device or a table that the metric needs fails.
+    /// Returns an error if a model, a device or a table that the metric needs fails.
     fn rows(&self, stories: &[Prepared<'_>], resources: &Resources) -> Result<Rows, MetricError>;
 
     /// Turns the row of one story into one value per column. An absent value says why it is absent.
@@ -118,8 +118,8 @@ pub trait Rationale: Send {
         Vec::new()
     }
 
-    /// All numbers, as JSON.
-    fn to_json(&self) -> serde_json::Value;
+    /// All numbers, as JSON in one line.
+    fn to_json(&self) -> String;
 }
 
 /// A piece of an explanation, and its kind.
@@ -194,12 +194,13 @@ pub trait Survey: Send + Sync {
     /// Takes in some stories.
     ///
     /// # Errors
-    /// If what is gathered cannot be kept.
+    /// Returns an error if what is gathered cannot be kept.
     fn add(&self, stories: &[Prepared<'_>]) -> Result<(), MetricError>;
 
     /// The metric that knows the corpus.
     ///
     /// # Errors
-    /// If what was gathered could not be written to a temporary file or read back from it.
+    /// Returns an error if what was gathered could not be written to a temporary file or read back
+    /// from it.
     fn finish(self: Box<Self>) -> Result<Box<dyn Metric>, MetricError>;
 }

@@ -92,7 +92,7 @@ impl Resources {
     /// The model or table of this type and name. The first call opens it.
     ///
     /// # Errors
-    /// If `open` fails. The next call tries again.
+    /// Returns an error if `open` fails. The next call tries again.
     pub fn shared<T: Send + Sync + 'static>(
         &self,
         name: &str,

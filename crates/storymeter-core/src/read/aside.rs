@@ -21,9 +21,9 @@ const MOST_OF_A_DEVICE: u64 = 64 << 20;
 /// exist, which is an error when it is opened.
 ///
 /// # Errors
-/// If the input cannot be read or copied, if it is a device without an end, or if one of its lines
-/// is longer than [`ReadOptions::max_line`], because it may never end either. Compressed data and
-/// Parquet have no lines.
+/// Returns an error if the input cannot be read or copied, if it is a device without an end, or if
+/// one of its lines is longer than [`ReadOptions::max_line`], because it may never end either.
+/// Compressed data and Parquet have no lines.
 pub fn put_aside(path: &Path, options: &ReadOptions) -> Result<Option<Temporary>> {
     let failed = |e| Error::io(Place::file(path), e);
     let file = if source::is_stdin(path) {

@@ -15,7 +15,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::names::{Field, FieldNames, criterion};
+use super::names::{Field, FieldNames, rated};
 use super::raw::Body;
 use super::scanner::{Fault, Scanner, Step, ValueEnd, incomplete, unexpected};
 use super::shown::quoted;
@@ -270,7 +270,7 @@ impl Columns {
         let mut object: Option<(String, HashMap<String, usize>)> = None;
         for (name, values) in members {
             let field = names.find(&name).map(|found| found.field);
-            if field.is_none() && criterion(&name).is_none() {
+            if field.is_none() && rated(&name).is_none() {
                 continue;
             }
             let places = match values.first() {

@@ -15,7 +15,7 @@ use serde::de::Visitor;
 use serde::de::{self, DeserializeOwned, DeserializeSeed, Deserializer, MapAccess, SeqAccess};
 use serde_json::value::RawValue;
 
-use super::names::{Candidate, Field, FieldNames, UsedNames, criterion};
+use super::names::{Candidate, Field, FieldNames, UsedNames, rated};
 use super::shown::{cut, quoted, shortened};
 use crate::{Place, Ratings};
 
@@ -24,12 +24,9 @@ pub(super) enum Named {
     /// A field of stories.
     Field(Candidate),
     /// Ratings on one criterion, with the whole name.
-    Criterion(String),
-    /// The scores of a story.
-    Scores,
-    /// Why scores are absent.
-    Absent,
-    Unknown,
+    Ratings(String),
+    /// Any other name.
+    Other(String),
 }
 
 /// Reads the name of a field.
@@ -51,12 +48,10 @@ impl Visitor<'_> for NameSeed<'_> {
     }
 
     fn visit_str<E: de::Error>(self, name: &str) -> Result<Named, E> {
-        Ok(match (self.0.find(name), name) {
-            (Some(candidate), _) => Named::Field(candidate),
-            (None, "scores") => Named::Scores,
-            (None, "absent") => Named::Absent,
-            _ if criterion(name).is_some() => Named::Criterion(name.to_owned()),
-            _ => Named::Unknown,
+        Ok(match self.0.find(name) {
+            Some(candidate) => Named::Field(candidate),
+            None if rated(name).is_some() => Named::Ratings(name.to_owned()),
+            None => Named::Other(name.to_owned()),
         })
     }
 }
@@ -104,6 +99,21 @@ impl Held {
         }
         serde_json::from_str(self.value.get()).map_err(|e| E::custom(problem(&e)))
     }
+
+    /// The ratings in a field of all criteria. Numbers without a criterion are on one that is
+    /// called like the field.
+    pub fn ratings<E: de::Error>(&self, name: &str) -> Result<Ratings, E> {
+        match self.read::<_, E>() {
+            Ok(Numbers(numbers)) => Ok(numbers_on(name, numbers)),
+            Err(_) => Ok(self.read::<Judgments, E>()?.0),
+        }
+    }
+}
+
+fn numbers_on(criterion: &str, numbers: Vec<Option<f64>>) -> Ratings {
+    let mut ratings = Ratings::new();
+    numbers.into_iter().for_each(|number| ratings.push(criterion, number));
+    ratings
 }
 
 /// What is wrong with a field that is given twice.
@@ -119,13 +129,13 @@ impl HeldFields {
         let held = &mut self.0[candidate.field as usize];
         match held {
             _ if value.get() == "null" => {}
-            Some(better) if better.candidate.rank < candidate.rank => {
-                used.pass_over(candidate.field, candidate.position());
+            Some(better) if better.candidate.position < candidate.position => {
+                used.pass_over(candidate.field, candidate.position);
             }
-            Some(same) if same.candidate.rank == candidate.rank => same.twice = true,
+            Some(same) if same.candidate.position == candidate.position => same.twice = true,
             _ => {
                 if let Some(worse) = held.take() {
-                    used.pass_over(candidate.field, worse.candidate.position());
+                    used.pass_over(candidate.field, worse.candidate.position);
                 }
                 *held = Some(Held { candidate, value, twice: false });
             }
@@ -142,8 +152,8 @@ impl HeldFields {
 pub(super) struct FlatRatings {
     ratings: Ratings,
     criteria: usize,
-    /// The name of the first field.
-    first: String,
+    /// The name of the first field that cannot be anything else.
+    first: Option<String>,
 }
 
 impl FlatRatings {
@@ -153,19 +163,30 @@ impl FlatRatings {
         name: &str,
         map: &mut A,
     ) -> Result<(), A::Error> {
-        let Some(criterion) = criterion(name) else { return Ok(()) };
-        limit(self.criteria, MAX_CRITERIA, "criteria")?;
-        if self.ratings.get(criterion).is_some() {
-            return Err(de::Error::custom(format!(
-                "the criterion {} is given twice",
-                quoted(criterion)
-            )));
+        let value: Box<RawValue> = map.next_value()?;
+        let Some(rated) = rated(name) else { return Ok(()) };
+        let given = match serde_json::from_str(value.get()) {
+            // There may be no number because there never is one under this name.
+            Ok(Numbers(numbers)) if !rated.certain && numbers == [None] => return Ok(()),
+            Ok(Numbers(numbers)) => numbers_on(rated.criterion, numbers),
+            Err(e) if rated.certain => return Err(de::Error::custom(problem(&e))),
+            // The name alone stands for all criteria. A text under such a name is no rating.
+            Err(_) if rated.criterion == name => match serde_json::from_str(value.get()) {
+                Ok(Judgments(given)) => given,
+                Err(_) => return Ok(()),
+            },
+            Err(_) => return Ok(()),
+        };
+        for (criterion, numbers) in given.iter() {
+            limit(self.criteria, MAX_CRITERIA, "criteria")?;
+            if self.ratings.get(criterion).is_some() {
+                return Err(twice(criterion));
+            }
+            numbers.iter().for_each(|number| self.ratings.push(criterion, *number));
+            self.criteria += 1;
         }
-        let Numbers(numbers) = map.next_value()?;
-        numbers.into_iter().for_each(|number| self.ratings.push(criterion, number));
-        self.criteria += 1;
-        if self.first.is_empty() {
-            name.clone_into(&mut self.first);
+        if rated.certain && self.first.is_none() {
+            self.first = Some(name.to_owned());
         }
         Ok(())
     }
@@ -173,16 +194,16 @@ impl FlatRatings {
     /// All ratings, of which some may stand in one field. There must not be both.
     pub fn join<E: de::Error>(
         self,
-        judged: Option<Judgments>,
+        judged: Option<Ratings>,
         current: &Current,
     ) -> Result<Ratings, E> {
-        match judged {
-            Some(_) if self.criteria > 0 => {
-                current.set(&self.first);
+        match (judged, self.first) {
+            (Some(_), Some(first)) => {
+                current.set(&first);
                 Err(E::custom("there is also a field with all ratings; keep one of them"))
             }
-            Some(judged) => Ok(judged.0),
-            None => Ok(self.ratings),
+            (Some(judged), None) => Ok(judged),
+            (None, _) => Ok(self.ratings),
         }
     }
 }
@@ -208,6 +229,7 @@ pub(crate) fn problem(e: &serde_json::Error) -> String {
 
 /// An id or a name: a string, or a number, whose digits are kept as they stand in the file. As
 /// floats, `1` and `1.0` would be the same, and so would two ids of 20 digits.
+#[derive(Clone)]
 pub(super) struct Label(pub String);
 
 impl<'de> Deserialize<'de> for Label {
@@ -281,8 +303,12 @@ impl Once {
         if self.0.insert(criterion.to_owned()) {
             return Ok(());
         }
-        Err(E::custom(format!("the criterion {} is given twice", quoted(criterion))))
+        Err(twice(criterion))
     }
+}
+
+fn twice<E: de::Error>(criterion: &str) -> E {
+    E::custom(format!("the criterion {} is given twice", quoted(criterion)))
 }
 
 /// `{criterion: number | [numbers]}`, or a list of `{criterion: number}` with one per rater.

@@ -2,9 +2,7 @@
 //!
 //! The story is the column of the user's choice, or `story`, or the columns `sentence1` to
 //! `sentence5` joined by spaces, or a column with one of the other usual names ([`Field::names`]).
-//! Names may be in upper or lower case. Two columns of one name are an error if that name is
-//! needed. Columns `human.NAME` and `human/NAME` have the ratings on a criterion. All other columns
-//! are ignored.
+//! Columns such as `human.NAME` have the ratings on a criterion. All other columns are ignored.
 //!
 //! In a wide table, every column that is not the id, the item, the prompt or the reference has the
 //! name of a system, and each row has one story per system.
@@ -17,13 +15,13 @@ use std::borrow::Cow;
 
 use super::Format;
 use super::delimited::{Dialect, fields, names_of, wrong_width};
-use super::fields::MAX_CRITERIA;
-use super::names::{Field, FieldNames, UsedNames, criterion};
+use super::fields::{Judgments, MAX_CRITERIA};
+use super::names::{Field, FieldNames, UsedNames, rated};
 use super::scores::number;
 use super::shown::{cut, listed, quoted};
 use crate::spreadsheet::unmarked;
 use crate::write::STORY_HEADER;
-use crate::{Error, Place, Result, Story};
+use crate::{Error, Place, Ratings, Result, Story};
 
 const SENTENCES: [&str; 5] = ["sentence1", "sentence2", "sentence3", "sentence4", "sentence5"];
 
@@ -41,7 +39,38 @@ enum Role {
     Sentence(usize),
     /// Ratings on the criterion at this position.
     Criterion(usize),
+    /// A less usual name of a field that another column has.
     Ignored,
+    Unknown,
+}
+
+/// A criterion that a column has ratings on.
+#[derive(Debug)]
+struct Criterion {
+    name: String,
+    column: String,
+    /// Whether the column cannot hold anything else.
+    certain: bool,
+}
+
+impl Criterion {
+    /// Adds the ratings in a cell to those of a story.
+    fn read(&self, cell: &str, dialect: Dialect, ratings: &mut Ratings) -> Option<()> {
+        match number(cell, dialect) {
+            Some(Err(_)) if !self.certain => {}
+            Some(rating) => ratings.push(&self.name, rating.ok()),
+            None if self.certain => return None,
+            // A column of all ratings may have JSON in it. Other texts are no ratings.
+            None if self.name == self.column => {
+                let judged: Option<Judgments> = serde_json::from_str(cell).ok();
+                for (criterion, values) in judged.iter().flat_map(|judged| judged.0.iter()) {
+                    values.iter().for_each(|value| ratings.push(criterion, *value));
+                }
+            }
+            None => {}
+        }
+        Some(())
+    }
 }
 
 /// The columns of a file.
@@ -55,8 +84,8 @@ pub(super) struct Header {
     in_sentences: bool,
     /// The systems of a wide table, each with its column.
     systems: Vec<(usize, String)>,
-    /// The criteria that columns have ratings on, each with the name of its column.
-    criteria: Vec<(String, String)>,
+    /// The criteria that columns have ratings on.
+    criteria: Vec<Criterion>,
     /// The names that were found.
     pub used: UsedNames,
 }
@@ -73,98 +102,84 @@ impl Header {
         let names = names_of(record, dialect, MAX_COLUMNS, place)?;
         let mut header = Self {
             dialect,
-            roles: vec![Role::Ignored; names.len()],
+            roles: vec![Role::Unknown; names.len()],
             marked: dialect == Dialect::CSV && record.trim_end() == STORY_HEADER,
             in_sentences: false,
             systems: Vec::new(),
             criteria: Vec::new(),
             used: UsedNames::default(),
         };
-        for field in Field::ALL {
-            if let Some(name) = given.given(field) {
-                let column = column_given(&names, name, place)?;
-                let Some(column) = column else {
-                    return Err(given.missing(field, "column", place.clone(), names));
-                };
-                if header.roles[column] != Role::Ignored {
-                    let problem = "the column is asked for twice";
-                    return Err(Error::invalid(place.clone().in_field(cut(name)), problem));
-                }
-                header.roles[column] = Role::Field(field);
-                header.used.take(field, 0);
-            }
-        }
-        for field in Field::ALL {
-            // A table has a column per criterion, and a wide one has its stories in the columns of
-            // systems.
-            let in_columns = wide && matches!(field, Field::Story | Field::System);
-            if field == Field::Ratings || given.given(field).is_some() || in_columns {
-                continue;
-            }
-            header.find(field, &names, place)?;
-        }
-        if !wide {
-            header.find_criteria(&names, place)?;
+        let found = given.among(&names, "column", place)?;
+        header.used = found.used;
+        for (role, field) in header.roles.iter_mut().zip(&found.fields) {
+            *role = match *field {
+                // A wide table has its stories in the columns of systems, whatever their names are.
+                Some((Field::Story | Field::System | Field::Ratings, _)) if wide => Role::Unknown,
+                Some((field, true)) => Role::Field(field),
+                Some((_, false)) => Role::Ignored,
+                None => Role::Unknown,
+            };
         }
         if wide {
+            [Field::Story, Field::System].into_iter().for_each(|field| header.used.forget(field));
             header.find_systems(&names, place)?;
-        } else if !header.roles.contains(&Role::Field(Field::Story)) && !header.in_sentences {
-            return Err(given.missing(Field::Story, "column", place.clone(), names));
+            return Ok(header);
         }
+        let story = found.column(Field::Story);
+        let is_certain =
+            |column: usize| names[column].eq_ignore_ascii_case(Field::Story.names()[0]);
+        if given.story.is_none() && !story.is_some_and(is_certain) {
+            header.find_sentences(&names, story, place)?;
+        }
+        header.find_criteria(&names, place)?;
+        let has = |field: Field| match field {
+            Field::Story if header.in_sentences => true,
+            field => found.column(field).is_some(),
+        };
+        given.check(has, "column", place, || names.clone())?;
         Ok(header)
     }
 
-    /// Finds the column with the most usual name of a field.
-    fn find(&mut self, field: Field, names: &[String], place: &Place) -> Result<()> {
-        let is_free = |roles: &[Role], column: usize| roles[column] == Role::Ignored;
-        let mut found = false;
-        for (position, wanted) in (0..).zip(field.names()) {
-            // The five sentences are more certain to be the story than a column "text".
-            if field == Field::Story && position == 1 && !found {
-                found = self.find_sentences(names, place)?;
-            }
-            let there = names.iter().any(|name| name.eq_ignore_ascii_case(wanted));
-            if found {
-                if there {
-                    self.used.pass_over(field, position);
+    /// Five columns of sentences are a story. They are more certain to be one than a column "text".
+    fn find_sentences(
+        &mut self,
+        names: &[String],
+        story: Option<usize>,
+        place: &Place,
+    ) -> Result<()> {
+        let mut columns = Vec::with_capacity(SENTENCES.len());
+        for name in SENTENCES {
+            let mut named = (0..).zip(names).filter(|(_, one)| one.eq_ignore_ascii_case(name));
+            match (named.next(), named.next()) {
+                (Some((first, _)), Some((second, other))) => {
+                    return Err(same_name(first, second, other, place));
                 }
-                continue;
+                (first, _) => columns.extend(first.map(|(column, _)| column)),
             }
-            if let Some(column) = column_of(names, wanted, place)?
-                && is_free(&self.roles, column)
-            {
-                self.roles[column] = Role::Field(field);
-                self.used.take(field, position);
-                found = true;
+        }
+        if columns.len() == SENTENCES.len() {
+            if let Some(column) = story {
+                self.roles[column] = Role::Ignored;
             }
+            self.used.forget(Field::Story);
+            for (sentence, column) in columns.into_iter().enumerate() {
+                self.roles[column] = Role::Sentence(sentence);
+            }
+            self.in_sentences = true;
         }
         Ok(())
     }
 
-    fn find_sentences(&mut self, names: &[String], place: &Place) -> Result<bool> {
-        let mut columns = Vec::with_capacity(SENTENCES.len());
-        for name in SENTENCES {
-            columns.extend(column_of(names, name, place)?);
-        }
-        if columns.len() < SENTENCES.len() {
-            return Ok(false);
-        }
-        for (sentence, column) in columns.into_iter().enumerate() {
-            self.roles[column] = Role::Sentence(sentence);
-        }
-        self.in_sentences = true;
-        Ok(true)
-    }
-
     fn find_criteria(&mut self, names: &[String], place: &Place) -> Result<()> {
         for (column, name) in names.iter().enumerate() {
-            let Some(criterion) = criterion(name) else { continue };
-            if self.roles[column] != Role::Ignored {
+            let Some(rated) = rated(name) else { continue };
+            if !matches!(self.roles[column], Role::Unknown | Role::Field(Field::Ratings)) {
                 continue;
             }
-            if let Some((_, first)) = self.criteria.iter().find(|(known, _)| known == criterion) {
-                let problem =
-                    format!("the column {} has ratings on the same criterion", quoted(first));
+            let same = |known: &&Criterion| known.name == rated.criterion;
+            if let Some(first) = self.criteria.iter().find(same) {
+                let first = quoted(&first.column);
+                let problem = format!("the column {first} has ratings on the same criterion");
                 return Err(Error::invalid(place.clone().in_field(cut(name)), problem));
             }
             if self.criteria.len() == MAX_CRITERIA {
@@ -172,7 +187,11 @@ impl Header {
                 return Err(Error::invalid(place.clone(), problem));
             }
             self.roles[column] = Role::Criterion(self.criteria.len());
-            self.criteria.push((criterion.to_owned(), name.clone()));
+            self.criteria.push(Criterion {
+                name: rated.criterion.to_owned(),
+                column: name.clone(),
+                certain: rated.certain,
+            });
         }
         Ok(())
     }
@@ -181,17 +200,15 @@ impl Header {
         for (column, name) in names.iter().enumerate() {
             // Nobody wrote the ratings; of which system's story they are is not said. pandas writes
             // the numbers of the rows into a column without a name.
-            let is_system = self.roles[column] == Role::Ignored
-                && criterion(name).is_none()
+            let is_system = self.roles[column] == Role::Unknown
+                && !rated(name).is_some_and(|rated| rated.certain)
                 && !name.is_empty()
                 && !name.starts_with("Unnamed:");
             if !is_system {
                 continue;
             }
             if let Some((first, _)) = self.systems.iter().find(|(_, system)| system == name) {
-                let problem =
-                    format!("columns {} and {} have the same name", first + 1, column + 1);
-                return Err(Error::invalid(place.clone().in_field(cut(name)), problem));
+                return Err(same_name(*first, column, name, place));
             }
             self.systems.push((column, name.clone()));
         }
@@ -229,16 +246,15 @@ impl Header {
                 continue;
             }
             match self.roles.get(count) {
-                None | Some(Role::Ignored | Role::Field(Field::Ratings)) => {}
+                None | Some(Role::Unknown | Role::Ignored | Role::Field(Field::Ratings)) => {}
                 Some(Role::Sentence(position)) => sentences[*position] = field,
                 Some(Role::Criterion(position)) => {
-                    let (criterion, column) = &self.criteria[*position];
-                    let Some(rating) = number(&field, self.dialect) else {
-                        let place = place.clone().in_field(cut(column));
+                    let criterion = &self.criteria[*position];
+                    if criterion.read(&field, self.dialect, &mut story.ratings).is_none() {
+                        let place = place.clone().in_field(cut(&criterion.column));
                         let problem = format!("{} is not a finite number", quoted(&field));
                         return Err(Error::invalid(place, problem));
-                    };
-                    story.ratings.push(criterion, rating.ok());
+                    }
                 }
                 Some(Role::Field(Field::Story)) => story.text = field.into_owned(),
                 Some(Role::Field(Field::Id)) => story.id = field.into_owned(),
@@ -277,29 +293,10 @@ impl Header {
     }
 }
 
-/// The column that the user names. Another may differ from it in the case of letters.
-fn column_given(names: &[String], wanted: &str, place: &Place) -> Result<Option<usize>> {
-    let mut exact = (0..).zip(names).filter(|(_, name)| *name == wanted);
-    match (exact.next(), exact.next()) {
-        (Some((column, _)), None) => Ok(Some(column)),
-        _ => column_of(names, wanted, place),
-    }
-}
-
-/// The column of a name, in upper or lower case.
-fn column_of(names: &[String], wanted: &str, place: &Place) -> Result<Option<usize>> {
-    let mut columns = (0..).zip(names).filter(|(_, name)| name.eq_ignore_ascii_case(wanted));
-    match (columns.next(), columns.next()) {
-        (Some((first, _)), Some((second, other))) => {
-            let problem = format!(
-                "columns {} and {} have the same name; keep one of them",
-                first + 1,
-                second + 1
-            );
-            Err(Error::invalid(place.clone().in_field(cut(other)), problem))
-        }
-        (first, _) => Ok(first.map(|(column, _)| column)),
-    }
+fn same_name(first: usize, second: usize, name: &str, place: &Place) -> Error {
+    let (first, second) = (first + 1, second + 1);
+    let problem = format!("columns {first} and {second} have the same name; keep one of them");
+    Error::invalid(place.clone().in_field(cut(name)), problem)
 }
 
 fn without_mark(field: Cow<'_, str>) -> Cow<'_, str> {

@@ -15,8 +15,7 @@ use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visi
 use serde_json::Value;
 
 use super::fields::{
-    Current, FlatRatings, HeldFields, Judgments, Label, NameSeed, Named, References, TWICE,
-    describe, problem,
+    Current, FlatRatings, HeldFields, Label, NameSeed, Named, References, TWICE, describe, problem,
 };
 use super::names::{Candidate, Field, FieldNames, UsedNames};
 use crate::{Error, Place, Ratings, Result, Story};
@@ -132,9 +131,8 @@ struct Read {
     item: Option<Label>,
     prompt: Option<String>,
     references: Option<References>,
-    judgments: Option<Judgments>,
-    /// The ratings of one field or of several, when all are read.
-    ratings: Ratings,
+    /// The ratings of one field or of several.
+    ratings: Option<Ratings>,
     used: UsedNames,
     /// Whether there is a field of each kind, `null` included.
     seen: [bool; Field::ALL.len()],
@@ -154,7 +152,7 @@ impl<'n> Object<'n> {
 
     /// A field begins, which errors name.
     fn begin(&self, candidate: Candidate) {
-        self.current.set(self.names.name(candidate.field, candidate.position()));
+        self.current.set(self.names.name(candidate.field, candidate.position));
     }
 
     /// Checks that the fields that must be there are.
@@ -162,14 +160,9 @@ impl<'n> Object<'n> {
         &self,
         read: Read,
         place: &Place,
-        keys: impl Fn() -> Vec<String>,
+        keys: impl FnOnce() -> Vec<String>,
     ) -> Result<(Story, UsedNames)> {
-        for field in Field::ALL {
-            let needed = field == Field::Story || self.names.given(field).is_some();
-            if needed && !read.seen[field as usize] {
-                return Err(self.names.missing(field, "field", place.clone(), keys()));
-            }
-        }
+        self.names.check(|field| read.seen[field as usize], "field", place, keys)?;
         let Some(text) = read.text else {
             let name = super::shown::cut(self.names.name(Field::Story, 0));
             return Err(Error::invalid(place.clone().in_field(name), "the story is null"));
@@ -182,7 +175,7 @@ impl<'n> Object<'n> {
             prompt: read.prompt,
             text,
             references: read.references.map(|references| references.0).unwrap_or_default(),
-            ratings: read.ratings,
+            ratings: read.ratings.unwrap_or_default(),
             ..Story::default()
         };
         Ok((story, read.used))
@@ -196,7 +189,7 @@ impl<'n> Object<'n> {
         flat: FlatRatings,
     ) -> std::result::Result<Read, E> {
         for held in held.into_values() {
-            let (field, position) = (held.candidate.field, held.candidate.position());
+            let (field, position) = (held.candidate.field, held.candidate.position);
             if read.has(field) {
                 read.used.pass_over(field, position);
                 continue;
@@ -209,12 +202,14 @@ impl<'n> Object<'n> {
                 Field::Item => read.item = held.read()?,
                 Field::Prompt => read.prompt = held.read()?,
                 Field::Reference => read.references = held.read()?,
-                Field::Ratings => read.judgments = held.read()?,
+                Field::Ratings => {
+                    read.ratings = Some(held.ratings(self.names.name(field, position))?)
+                }
             }
             read.used.take(field, position);
             self.current.clear();
         }
-        read.ratings = flat.join(read.judgments.take(), &self.current)?;
+        read.ratings = Some(flat.join(read.ratings.take(), &self.current)?);
         Ok(read)
     }
 }
@@ -228,7 +223,7 @@ impl Read {
             Field::Item => self.item.is_some(),
             Field::Prompt => self.prompt.is_some(),
             Field::Reference => self.references.is_some(),
-            Field::Ratings => self.judgments.is_some(),
+            Field::Ratings => self.ratings.is_some(),
         }
     }
 }
@@ -259,13 +254,13 @@ impl<'de> Visitor<'de> for &Object<'_> {
         while let Some(named) = map.next_key_seed(NameSeed(self.names))? {
             let candidate = match named {
                 Named::Field(candidate) => candidate,
-                Named::Criterion(name) => {
+                Named::Ratings(name) => {
                     self.current.set(&name);
                     flat.take(&name, &mut map)?;
                     self.current.clear();
                     continue;
                 }
-                Named::Scores | Named::Absent | Named::Unknown => {
+                Named::Other(_) => {
                     map.next_value::<IgnoredAny>()?;
                     continue;
                 }
@@ -273,7 +268,7 @@ impl<'de> Visitor<'de> for &Object<'_> {
             let field = candidate.field;
             read.seen[field as usize] = true;
             self.begin(candidate);
-            if candidate.rank == 0 {
+            if candidate.position == 0 && field != Field::Ratings {
                 if standard >> (field as u8) & 1 == 1 {
                     return Err(de::Error::custom(TWICE));
                 }
@@ -285,7 +280,7 @@ impl<'de> Visitor<'de> for &Object<'_> {
                     Field::Item => read.item = map.next_value()?,
                     Field::Prompt => read.prompt = map.next_value()?,
                     Field::Reference => read.references = map.next_value()?,
-                    Field::Ratings => read.judgments = map.next_value()?,
+                    Field::Ratings => {}
                 }
                 if read.has(field) {
                     read.used.take(field, 0);

@@ -60,14 +60,16 @@ use std::path::{Path, PathBuf};
 pub use aside::put_aside;
 pub use errors::{ERROR_CRITERION, NO_ERROR_CRITERION};
 pub(crate) use fields::problem as described;
-pub use format::{Format, UnknownFormat, without_compression};
+pub use format::{Format, UnknownFormat};
 pub use intake::{DuplicateIds, Intake};
 pub use names::{Field, FieldNames, FieldUse};
+#[cfg(feature = "parquet")]
+pub use parquet::catches_panics;
 pub use raw::{Parsed, RawRecord, RawRecords};
 pub use rows::{RowFields, Rows};
 pub use scores::{
-    explanations, hanna_metric_name, hanna_scores, is_score_table, join_scores, joined_scores,
-    scores, scores_from,
+    ScoreField, explanations, hanna_metric_name, hanna_scores, is_score_table, join_scores,
+    joined_scores, score_fields, scores, scores_from,
 };
 pub(crate) use shown::listed;
 pub use summary::{OneText, Summary};
@@ -79,11 +81,12 @@ use crate::{Place, Result, Story};
 ///
 /// ```
 /// use storymeter_core::read::{Format, ReadOptions, from_reader};
-/// let options = ReadOptions { format: Some(Format::Lines), ..ReadOptions::default() };
+/// let options = ReadOptions::default().with(|it| it.format = Some(Format::Lines));
 /// let stories = from_reader("-", "A door opened.\nA cat came in.\n".as_bytes(), &options);
 /// assert_eq!(stories.count(), 2);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ReadOptions {
     /// The layout. `None` finds it from the name and the content of each file.
     pub format: Option<Format>,
@@ -137,6 +140,14 @@ impl Default for ReadOptions {
     }
 }
 
+impl ReadOptions {
+    /// The options after a change.
+    pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
+        change(&mut self);
+        self
+    }
+}
+
 /// A story and its place in the input.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record {
@@ -155,9 +166,9 @@ pub struct Record {
 /// stories that name none.
 ///
 /// # Errors
-/// If a folder cannot be listed, has no file of stories, or has such files beside folders with more
-/// of them. What is wrong with a file comes out of the stream; an input without any story is such
-/// an error.
+/// Returns an error if a folder cannot be listed, has no file of stories, or has such files beside
+/// folders with more of them. What is wrong with a file comes out of the stream; an input without
+/// any story is such an error.
 pub fn open(inputs: &[PathBuf], options: &ReadOptions) -> Result<StoryReader> {
     Ok(StoryReader::new(RawRecords::open(inputs, options)?, options))
 }
@@ -166,11 +177,11 @@ pub fn open(inputs: &[PathBuf], options: &ReadOptions) -> Result<StoryReader> {
 /// stands for its files, as in [`open`].
 ///
 /// # Errors
-/// If a folder cannot be listed, has no file of stories, or says which system wrote them: its files
-/// do not know that without it.
+/// Returns an error if a folder cannot be listed, has no file of stories, or says which system
+/// wrote them: its files do not know that without it.
 pub fn files(inputs: &[PathBuf], format: Option<Format>) -> Result<Vec<PathBuf>> {
     let single = |found: source::Found| match found.system {
-        Some(system) if !found.only_text || Format::is_text_name(&found.path) => {
+        Some(system) if !found.only_text || source::is_text(&found.path) => {
             let problem = format!(
                 "the system of its stories is the name of the folder, \"{system}\", which the \
                  file alone does not say; name the system in the file"

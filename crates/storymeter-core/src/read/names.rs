@@ -1,13 +1,15 @@
-//! The names that fields and columns have in files of others, and which of them is taken.
+//! The one table of the names that fields and columns have in files of others, and which of them is
+//! taken.
 //!
-//! The same names are known in JSON, CSV, TSV and Parquet. Where a record has two names of one
-//! field, the more usual one is taken, in the order of [`Field::names`]. Names that the user gives
-//! ([`FieldNames`]) are taken instead of all usual names of that field. A column `human.NAME` or
-//! `human/NAME` has ratings on the criterion NAME.
+//! Stories and scores in JSON, CSV, TSV, Parquet and frames all look names up here. Where a record
+//! has two names of one field, the more usual one is taken, in the order of [`Field::names`]. Names
+//! that the user gives ([`FieldNames`]) are taken instead of all usual names of that field. Names
+//! may be in small or capital letters; two that differ only in that are the same name. Names of
+//! ratings are [`Rated`].
 
-use super::shown::quoted;
+use super::shown::{cut, quoted};
 use crate::error::Missing;
-use crate::{Error, Place};
+use crate::{Error, Place, Result};
 
 /// What a story is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -24,7 +26,7 @@ pub enum Field {
     Prompt,
     /// Another story for the same prompt.
     Reference,
-    /// Human ratings, in JSON and Parquet.
+    /// Human ratings on all criteria.
     Ratings,
 }
 
@@ -74,7 +76,7 @@ impl Field {
 /// ```
 /// use storymeter_core::read::{FieldNames, ReadOptions, from_reader};
 /// let fields = FieldNames { story: Some("Tale".into()), ..FieldNames::default() };
-/// let options = ReadOptions { fields, ..ReadOptions::default() };
+/// let options = ReadOptions::default().with(|it| it.fields = fields);
 /// let table = "No,Tale\n1,A door opened.\n".as_bytes();
 /// let record = from_reader("tales.csv", table, &options).next().unwrap()?;
 /// assert_eq!(record.story.text, "A door opened.");
@@ -100,16 +102,8 @@ pub struct FieldNames {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Candidate {
     pub field: Field,
-    /// The position of the name in the order of preference. A name in capital letters comes after
-    /// the same name in small ones.
-    pub rank: u8,
-}
-
-impl Candidate {
-    /// The position of the name in [`Field::names`].
-    pub fn position(self) -> u8 {
-        self.rank / 2
-    }
+    /// The position of the name in the order of preference.
+    pub position: u8,
 }
 
 impl FieldNames {
@@ -128,11 +122,86 @@ impl FieldNames {
 
     /// The field that a name stands for.
     pub(super) fn find(&self, name: &str) -> Option<Candidate> {
-        if let Some(field) = Field::ALL.into_iter().find(|field| self.given(*field) == Some(name)) {
-            return Some(Candidate { field, rank: 0 });
+        let given = |same: fn(&str, &str) -> bool| {
+            let is_given =
+                |field: &Field| self.given(*field).is_some_and(|given| same(given, name));
+            Field::ALL.into_iter().find(is_given)
+        };
+        if let Some(field) = given(|given, name| given == name) {
+            return Some(Candidate { field, position: 0 });
         }
-        let candidate = usual(name)?;
-        self.given(candidate.field).is_none().then_some(candidate)
+        if let Some(field) = given(str::eq_ignore_ascii_case) {
+            return Some(Candidate { field, position: 1 });
+        }
+        // `Human` is the name of a text in HANNA's files.
+        let same = |field: Field, usual: &str| match field {
+            Field::Ratings => usual == name,
+            _ => usual.eq_ignore_ascii_case(name),
+        };
+        Field::ALL.into_iter().filter(|field| self.given(*field).is_none()).find_map(|field| {
+            let position = field.names().iter().position(|usual| same(field, usual))?;
+            Some(Candidate { field, position: position as u8 })
+        })
+    }
+
+    /// Finds the fields among the names of columns, each under the most usual of its names. Errors
+    /// call such a thing `what`: "column" or "field".
+    pub(super) fn among(
+        &self,
+        columns: &[impl AsRef<str>],
+        what: &'static str,
+        place: &Place,
+    ) -> Result<FoundFields> {
+        let candidates: Vec<_> = columns.iter().map(|name| self.find(name.as_ref())).collect();
+        let mut found =
+            FoundFields { fields: vec![None; columns.len()], used: UsedNames::default() };
+        for field in Field::ALL {
+            let of_field = |(column, one): (usize, &Option<Candidate>)| {
+                one.filter(|one| one.field == field).map(|one| (one.position, column))
+            };
+            let mut named: Vec<_> = candidates.iter().enumerate().filter_map(of_field).collect();
+            named.sort_unstable();
+            if let [(position, first), (other, second), ..] = named[..]
+                && position == other
+            {
+                let place = place.clone().in_field(cut(columns[second].as_ref()));
+                let (first, second) = (first + 1, second + 1);
+                let problem =
+                    format!("{what}s {first} and {second} have the same name; keep one of them");
+                return Err(Error::invalid(place, problem));
+            }
+            for (preference, (position, column)) in named.into_iter().enumerate() {
+                found.fields[column] = Some((field, preference == 0));
+                match preference {
+                    0 => found.used.take(field, position),
+                    _ => found.used.pass_over(field, position),
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// Checks that the fields that must be there are among those that were found: the story, and
+    /// all that the user names.
+    pub(super) fn check(
+        &self,
+        has: impl Fn(Field) -> bool,
+        what: &'static str,
+        place: &Place,
+        found: impl FnOnce() -> Vec<String>,
+    ) -> Result<()> {
+        let needed = |field: &Field| *field == Field::Story || self.given(*field).is_some();
+        let Some(field) = Field::ALL.into_iter().filter(needed).find(|field| !has(*field)) else {
+            return Ok(());
+        };
+        let earlier = Field::ALL.into_iter().take_while(|other| *other != field);
+        if let Some(name) = self.given(field)
+            && earlier.into_iter().any(|other| self.given(other) == Some(name))
+        {
+            let problem = format!("the {what} is asked for twice");
+            return Err(Error::invalid(place.clone().in_field(cut(name)), problem));
+        }
+        Err(self.missing(field, what, place.clone(), found()))
     }
 
     /// The name at a position of the order of preference.
@@ -143,13 +212,7 @@ impl FieldNames {
     }
 
     /// The error for a field that a record lacks, or a column that a table lacks.
-    pub(super) fn missing(
-        &self,
-        field: Field,
-        what: &'static str,
-        place: Place,
-        found: Vec<String>,
-    ) -> Error {
+    fn missing(&self, field: Field, what: &'static str, place: Place, found: Vec<String>) -> Error {
         let (name, others) = match (self.given(field), field.names()) {
             (Some(name), _) => (name, &[][..]),
             (None, [name, others @ ..]) => (*name, others),
@@ -166,53 +229,40 @@ impl FieldNames {
     }
 }
 
-/// The field that a usual name stands for, in small or capital letters.
-fn usual(name: &str) -> Option<Candidate> {
-    let exact = |name: &str| {
-        Some(match name {
-            "story" => (Field::Story, 0),
-            "text" => (Field::Story, 1),
-            "output" => (Field::Story, 2),
-            "completion" => (Field::Story, 3),
-            "generation" => (Field::Story, 4),
-            "generated" => (Field::Story, 5),
-            "generated_text" => (Field::Story, 6),
-            "response" => (Field::Story, 7),
-            "prediction" => (Field::Story, 8),
-            "system" => (Field::System, 0),
-            "model" => (Field::System, 1),
-            "generator" => (Field::System, 2),
-            "id" => (Field::Id, 0),
-            "story_id" => (Field::Id, 1),
-            "storyid" => (Field::Id, 2),
-            "item" => (Field::Item, 0),
-            "prompt_index" => (Field::Item, 1),
-            "prompt_id" => (Field::Item, 2),
-            "prompt" => (Field::Prompt, 0),
-            "reference" => (Field::Reference, 0),
-            "references" => (Field::Reference, 1),
-            "human" => (Field::Ratings, 0),
-            "ratings" => (Field::Ratings, 1),
-            _ => return None,
-        })
-    };
-    if let Some((field, position)) = exact(name) {
-        return Some(Candidate { field, rank: 2 * position });
-    }
-    // No usual name is longer, and most names of other fields have no capital letter.
-    if name.len() > 16 || !name.bytes().any(|b| b.is_ascii_uppercase()) {
-        return None;
-    }
-    let (field, position) = exact(&name.to_ascii_lowercase())?;
-    // Ratings are an object. `Human` is the name of a text in HANNA's files.
-    (field != Field::Ratings).then_some(Candidate { field, rank: 2 * position + 1 })
+/// The fields among the columns of a table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct FoundFields {
+    /// By column: its field, and whether it is taken or passed over for a more usual name.
+    pub fields: Vec<Option<(Field, bool)>>,
+    pub used: UsedNames,
 }
 
-/// The criterion of a column or field `human.NAME` or `human/NAME`, which has ratings on NAME.
-pub(super) fn criterion(name: &str) -> Option<&str> {
-    let (start, rest) = name.split_at_checked("human".len())?;
-    let criterion = rest.strip_prefix(['.', '/', ':'])?;
-    (start.eq_ignore_ascii_case("human") && !criterion.is_empty()).then_some(criterion)
+impl FoundFields {
+    /// The column of a field.
+    pub fn column(&self, field: Field) -> Option<usize> {
+        self.fields.iter().position(|one| *one == Some((field, true)))
+    }
+}
+
+/// What the name of a field or column of ratings says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Rated<'a> {
+    /// What the ratings are about.
+    pub criterion: &'a str,
+    /// Whether nothing but ratings has such a name: `human.NAME`, `human/NAME` or `human:NAME`.
+    /// `human_NAME`, and `human`, `rating` or `ratings`, hold ratings only if they hold numbers.
+    pub certain: bool,
+}
+
+/// What a name says about ratings, in small or capital letters; `None` for other names.
+pub(super) fn rated(name: &str) -> Option<Rated<'_>> {
+    if ["human", "rating", "ratings"].iter().any(|bare| name.eq_ignore_ascii_case(bare)) {
+        return Some(Rated { criterion: name, certain: false });
+    }
+    let (start, end) = name.split_at_checked("human".len())?;
+    let criterion = end.strip_prefix(['.', '/', ':', '_'])?;
+    let is_rated = start.eq_ignore_ascii_case("human") && !criterion.is_empty();
+    is_rated.then_some(Rated { criterion, certain: !end.starts_with('_') })
 }
 
 /// Which names of each field were taken, and which were passed over for a more usual one. There is
@@ -230,6 +280,11 @@ impl UsedNames {
 
     pub fn pass_over(&mut self, field: Field, position: u8) {
         self.passed_over[field as usize] |= 1 << position;
+    }
+
+    /// Nothing is said about a field that is not read under its names.
+    pub fn forget(&mut self, field: Field) {
+        self.taken[field as usize] = 0;
     }
 
     pub fn merge(&mut self, other: Self) {
@@ -259,9 +314,12 @@ impl UsedNames {
                 let positions = (0..16).filter(|position| bits >> position & 1 == 1);
                 positions.map(|position| names.name(field, position).to_owned()).collect()
             };
-            let names = listed(taken);
-            // A name that some records use was not passed over as a whole.
-            let instead_of = listed(passed_over & !taken);
+            // A name that some records use was not passed over as a whole, and a name that the user
+            // gives has no other.
+            let (names, instead_of) = match names.given(field) {
+                Some(name) => (vec![name.to_owned()], Vec::new()),
+                None => (listed(taken), listed(passed_over & !taken)),
+            };
             let standard = names.iter().all(|name| name == field.names()[0]);
             if taken != 0 && !(standard && instead_of.is_empty()) {
                 uses.push(FieldUse { field, names, instead_of });
@@ -304,26 +362,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_usual_name_is_found_at_its_position() {
+    fn every_usual_name_is_found_at_its_position_in_any_case() {
         let names = FieldNames::default();
         for field in Field::ALL {
             for (position, name) in field.names().iter().enumerate() {
-                let found = names.find(name).unwrap();
-                assert_eq!((found.field, usize::from(found.position())), (field, position));
-                assert_eq!(names.name(field, found.position()), *name);
-                assert!(name.len() <= 16);
+                let wanted = Candidate { field, position: position as u8 };
+                assert_eq!(names.find(name), Some(wanted));
+                assert_eq!(names.name(field, wanted.position), *name);
+                let capital = names.find(&name.to_uppercase());
+                assert_eq!(capital, Some(wanted).filter(|_| field != Field::Ratings));
             }
         }
-        assert_eq!(names.find("Generated_Text").unwrap().rank, 13);
         assert_eq!(names.find("mood"), None);
         assert_eq!(names.find("Human"), None);
     }
 
     #[test]
     fn columns_of_ratings_name_their_criterion() {
-        assert_eq!(criterion("human.plot"), Some("plot"));
-        assert_eq!(criterion("Human/plot.pace"), Some("plot.pace"));
-        for name in ["human", "human.", "humane/plot", "human_story", "plot", "hümän.x"] {
+        let criterion = |name| rated(name).map(|rated| (rated.criterion, rated.certain));
+        assert_eq!(criterion("human.plot"), Some(("plot", true)));
+        assert_eq!(criterion("Human/plot.pace"), Some(("plot.pace", true)));
+        assert_eq!(criterion("human_story"), Some(("story", false)));
+        assert_eq!(criterion("Human"), Some(("Human", false)));
+        for name in ["human.", "human_", "humane/plot", "humans", "plot", "hümän.x"] {
             assert_eq!(criterion(name), None, "{name}");
         }
     }
@@ -331,7 +392,7 @@ mod tests {
     #[test]
     fn a_name_of_the_user_replaces_the_usual_ones_of_that_field() {
         let names = FieldNames { story: Some("prompt".into()), ..FieldNames::default() };
-        assert_eq!(names.find("prompt"), Some(Candidate { field: Field::Story, rank: 0 }));
+        assert_eq!(names.find("prompt"), Some(Candidate { field: Field::Story, position: 0 }));
         assert_eq!(names.find("story"), None);
         assert_eq!(names.find("model").unwrap().field, Field::System);
     }

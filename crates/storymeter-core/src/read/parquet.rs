@@ -1,7 +1,7 @@
 //! Reads Parquet files: one row per story, with the fields of the JSONL layout as columns, under
 //! their usual names or those that the user gives.
 //!
-//! Columns `human.NAME` and `human/NAME` have ratings. Other columns are not read. Lists, groups
+//! Columns such as `human.NAME` have ratings. Other columns are not read. Lists, groups
 //! and maps become lists and objects of JSON, so `reference` may be a list and `human` a group of
 //! lists.
 //!
@@ -14,11 +14,10 @@ mod pages;
 mod strict;
 
 use std::cell::Cell;
-use std::collections::HashSet;
 use std::fs::File;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
-use std::sync::{Arc, Once};
+use std::sync::Arc;
 
 use parquet::errors::ParquetError;
 use parquet::file::reader::FileReader;
@@ -30,8 +29,9 @@ pub(super) use self::checked::{CheckedRows, Wrong};
 pub(super) use self::compact::check_schema;
 pub(super) use self::strict::StrictFile;
 use super::aside;
-use super::names::{Field as StoryField, FieldNames, criterion};
+use super::names::{FieldNames, rated};
 use super::raw::Body;
+use super::rows::RowFields;
 use super::shown::shortened;
 use super::source::{PARQUET_MAGIC, Source};
 use crate::file::Temporary;
@@ -109,25 +109,10 @@ fn rows_of(file: File, path: &Path, names: &FieldNames, max: usize) -> Result<Ch
     let reader = StrictFile::new(file).map_err(broken)?;
     let schema = reader.metadata().file_metadata().schema_descr().root_schema_ptr();
     let columns = schema.get_fields();
-    for field in StoryField::ALL {
-        let needed = field == StoryField::Story || names.given(field).is_some();
-        let has =
-            |column: &Arc<Type>| names.find(column.name()).is_some_and(|it| it.field == field);
-        if needed && !columns.iter().any(has) {
-            let found = columns.iter().map(|column| column.name().to_owned()).collect();
-            return Err(names.missing(field, "column", Place::file(path), found));
-        }
-    }
-    let wanted: Vec<_> = columns
-        .iter()
-        .filter(|it| names.find(it.name()).is_some() || criterion(it.name()).is_some())
-        .map(Arc::clone)
-        .collect();
-    let mut seen = HashSet::new();
-    if let Some(twice) = wanted.iter().find(|field| !seen.insert(field.name())) {
-        let place = Place::file(path).in_field(twice.name());
-        return Err(Error::invalid(place, "there are two columns of this name"));
-    }
+    let there: Vec<&str> = columns.iter().map(|column| column.name()).collect();
+    RowFields::find(&there, names, "column", Place::file(path))?;
+    let is_read = |name: &str| names.find(name).is_some() || rated(name).is_some();
+    let wanted = columns.iter().filter(|it| is_read(it.name())).map(Arc::clone).collect();
     let projection = Type::group_type_builder(schema.name()).with_fields(wanted).build();
     projection.and_then(|projection| CheckedRows::new(reader, projection, max)).map_err(broken)
 }
@@ -135,15 +120,6 @@ fn rows_of(file: File, path: &Path, names: &FieldNames, max: usize) -> Result<Ch
 /// Does some work of the parquet crate, which panics at some damaged files; `None` if it did.
 /// Nothing that was under way is used afterwards.
 pub(super) fn guarded<T>(work: impl FnOnce() -> T) -> Option<T> {
-    static HOOK: Once = Once::new();
-    HOOK.call_once(|| {
-        let before = panic::take_hook();
-        panic::set_hook(Box::new(move |info| {
-            if !GUARDED.get() {
-                before(info);
-            }
-        }));
-    });
     GUARDED.set(true);
     let done = panic::catch_unwind(AssertUnwindSafe(work));
     GUARDED.set(false);
@@ -153,6 +129,12 @@ pub(super) fn guarded<T>(work: impl FnOnce() -> T) -> Option<T> {
 thread_local! {
     /// Whether a panic of this thread is caught and reported as an error.
     static GUARDED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether a panic of this thread would be caught and become an error of a damaged file, so that a
+/// program need not print it ([`panic::set_hook`]).
+pub fn catches_panics() -> bool {
+    GUARDED.get()
 }
 
 /// What is wrong, in a few lines at most.

@@ -20,6 +20,7 @@ use super::{
     End, Format, ReadOptions, Record, format, hanna, jsonl, mags, source, text, union,
     writing_prompts,
 };
+use crate::file::FileName;
 use crate::{Error, Place, Result, Story};
 
 /// A record that was cut out of its file and is not parsed yet.
@@ -148,7 +149,8 @@ impl RawRecord {
     /// order.
     ///
     /// # Errors
-    /// If the record is bad. The error names the file, the line and, where it can, the field.
+    /// Returns an error if the record is bad. The error names the file, the line and, where it can,
+    /// the field.
     pub fn parse(self) -> Result<Record> {
         self.into_parsed().record
     }
@@ -559,7 +561,7 @@ fn feed(
         }
         Format::UnionAnnotations => (Layout::Union, Feed::Lines(lines(source, &path), one_line)),
         Format::Text => {
-            let name = (!is_stdin(&path)).then(|| format::stem(&path));
+            let name = (!is_stdin(&path)).then(|| FileName::of(&path).stem().to_owned());
             let cutter = Cutter::Whole { named: name.is_some(), done: false };
             (Layout::Whole { name }, Feed::Lines(lines(source, &path), cutter))
         }

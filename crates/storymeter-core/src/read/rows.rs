@@ -8,7 +8,8 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use super::names::{Field, FieldNames, FieldUse, UsedNames, criterion};
+use super::names::{Field, FieldNames, FieldUse, UsedNames, rated};
+use super::shown::cut;
 use crate::{Error, Place, Result};
 
 /// Rows that can be gone through several times.
@@ -42,7 +43,7 @@ impl Rows for Vec<Value> {
 
 /// Which columns of a table are the fields of a story.
 ///
-/// A column `human.NAME` or `human/NAME` holds the ratings on the criterion NAME.
+/// A column `human.NAME`, `human/NAME` or `human_NAME` holds the ratings on the criterion NAME.
 ///
 /// ```
 /// use serde_json::json;
@@ -52,15 +53,15 @@ impl Rows for Vec<Value> {
 /// let fields = RowFields::find(&columns, &FieldNames::default(), "column", Place::default())?;
 /// assert_eq!(fields.columns().collect::<Vec<_>>(), [1, 2, 3]);
 /// let row = [json!("?"), json!("Rain fell."), json!("a"), json!(3)];
-/// let record = json!({"story": "Rain fell.", "system": "a", "human": {"plot": 3}});
+/// let record = json!({"story": "Rain fell.", "system": "a", "human.plot": 3});
 /// assert_eq!(fields.record(|at| row[at].clone()), record);
 /// # Ok::<(), storymeter_core::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowFields {
     fields: Vec<(usize, Field)>,
-    /// Columns of ratings, with their criteria.
-    criteria: Vec<(usize, String)>,
+    /// Columns that may have ratings, with their names.
+    ratings: Vec<(usize, String)>,
     used: UsedNames,
     names: FieldNames,
 }
@@ -70,66 +71,46 @@ impl RowFields {
     /// "field".
     ///
     /// # Errors
-    /// If there is no column of stories, none of a name that the user gives, or two of one name.
+    /// Returns an error if there is no column of stories, none of a name that the user gives, or
+    /// two of one name.
     pub fn find(
         columns: &[impl AsRef<str>],
         names: &FieldNames,
         what: &'static str,
         place: Place,
     ) -> Result<Self> {
-        let mut used = UsedNames::default();
-        let mut fields = Vec::new();
-        for field in Field::ALL {
-            let mut found: Vec<(u8, u8, usize)> = Vec::new();
-            for (at, name) in columns.iter().enumerate() {
-                let candidate = names.find(name.as_ref()).filter(|it| it.field == field);
-                found.extend(candidate.map(|it| (it.rank, it.position(), at)));
-            }
-            found.sort_unstable();
-            let needed = field == Field::Story || names.given(field).is_some();
-            match found[..] {
-                [] if needed => {
-                    let there = columns.iter().map(|name| name.as_ref().to_owned()).collect();
-                    return Err(names.missing(field, what, place, there));
-                }
-                [] => {}
-                [(rank, _, at), (other, ..), ..] if rank == other => {
-                    let place = place.in_field(super::shown::cut(columns[at].as_ref()));
-                    return Err(Error::invalid(
-                        place,
-                        format!("there are two {what}s of this name"),
-                    ));
-                }
-                [(_, position, at), ref others @ ..] => {
-                    used.take(field, position);
-                    others.iter().for_each(|&(_, other, _)| used.pass_over(field, other));
-                    fields.push((at, field));
-                }
-            }
-        }
-        let criteria: Vec<(usize, String)> = (0..)
-            .zip(columns)
-            .filter(|(_, name)| names.find(name.as_ref()).is_none())
-            .filter_map(|(at, name)| Some((at, criterion(name.as_ref())?.to_owned())))
+        let found = names.among(columns, what, &place)?;
+        let there = || columns.iter().map(|name| name.as_ref().to_owned()).collect();
+        names.check(|field| found.column(field).is_some(), what, &place, there)?;
+        let fields: Vec<(usize, Field)> = Field::ALL
+            .into_iter()
+            .filter_map(|field| Some((found.column(field)?, field)))
             .collect();
-        let rated = fields.iter().any(|&(_, field)| field == Field::Ratings);
+        let mut ratings = Vec::new();
         let mut seen = HashSet::new();
-        for (at, criterion) in &criteria {
-            let problem = match (rated, seen.insert(criterion.as_str())) {
-                (true, _) => format!("there is also a {what} with all ratings; keep one of them"),
-                (_, false) => format!("there are two {what}s of ratings on this criterion"),
-                _ => continue,
+        for (at, name) in columns.iter().map(AsRef::as_ref).enumerate() {
+            let Some(rated) = rated(name).filter(|_| found.fields[at].is_none()) else { continue };
+            let problem = match found.column(Field::Ratings) {
+                Some(_) if rated.certain => {
+                    format!("there is also a {what} with all ratings; keep one of them")
+                }
+                _ if rated.certain && !seen.insert(rated.criterion) => {
+                    format!("there are two {what}s of ratings on this criterion")
+                }
+                _ => {
+                    ratings.push((at, name.to_owned()));
+                    continue;
+                }
             };
-            let place = place.in_field(super::shown::cut(columns[*at].as_ref()));
-            return Err(Error::invalid(place, problem));
+            return Err(Error::invalid(place.in_field(cut(name)), problem));
         }
-        Ok(Self { fields, criteria, used, names: names.clone() })
+        Ok(Self { fields, ratings, used: found.used, names: names.clone() })
     }
 
     /// The positions of the columns that are read.
     pub fn columns(&self) -> impl Iterator<Item = usize> {
         let fields = self.fields.iter().map(|&(at, _)| at);
-        fields.chain(self.criteria.iter().map(|&(at, _)| at))
+        fields.chain(self.ratings.iter().map(|&(at, _)| at))
     }
 
     /// The names of fields that are worth a word.
@@ -143,10 +124,8 @@ impl RowFields {
         for &(at, field) in &self.fields {
             record.insert(field.names()[0].to_owned(), value(at));
         }
-        if !self.criteria.is_empty() {
-            let rating = |(at, criterion): &(usize, String)| (criterion.clone(), value(*at));
-            let ratings: Map<String, Value> = self.criteria.iter().map(rating).collect();
-            record.insert(Field::Ratings.names()[0].to_owned(), Value::Object(ratings));
+        for (at, name) in &self.ratings {
+            record.insert(name.clone(), value(*at));
         }
         Value::Object(record)
     }
@@ -172,13 +151,15 @@ mod tests {
     fn what_is_missing_or_given_twice_is_an_error() {
         let error = |columns: &[&str], names| find(columns, &names).unwrap_err().to_string();
         let tale = FieldNames { story: Some("Tale".into()), ..FieldNames::default() };
+        assert!(find(&["tale", "id"], &tale).is_ok());
         assert_eq!(
-            error(&["tale", "id"], tale),
-            "stories: there is no column \"Tale\"; did you mean \"tale\"? The columns are: tale, id"
+            error(&["tales", "id"], tale),
+            "stories: there is no column \"Tale\"; did you mean \"tales\"? The columns are: \
+             tales, id"
         );
         assert_eq!(
-            error(&["story", "id", "story"], FieldNames::default()),
-            "stories: field \"story\": there are two columns of this name"
+            error(&["story", "id", "STORY"], FieldNames::default()),
+            "stories: field \"STORY\": columns 1 and 3 have the same name; keep one of them"
         );
         assert_eq!(
             error(&["story", "human", "human.plot"], FieldNames::default()),

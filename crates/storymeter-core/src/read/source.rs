@@ -11,6 +11,7 @@ use flate2::bufread::MultiGzDecoder;
 
 use super::ahead::Ahead;
 use super::{Format, writing_prompts};
+use crate::file::{Ending, FileName};
 use crate::{Error, Place, Result, file};
 
 /// The number of bytes that the format is found from. It is also the size of the buffers.
@@ -335,6 +336,11 @@ fn files_of(folder: &Path, format: Option<Format>) -> Result<Vec<Found>> {
     Ok(files.into_iter().map(Found::file).collect())
 }
 
+/// Whether the name says that a file is plain text.
+pub(super) fn is_text(path: &Path) -> bool {
+    matches!(FileName::of(path).ending(), Some(Ending::Text | Ending::Markdown))
+}
+
 /// The files of stories and the folders in a folder, sorted by name.
 fn contents(folder: &Path, format: Option<Format>) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
     let failed = |e| Error::io(Place::file(folder), e);
@@ -347,18 +353,15 @@ fn contents(folder: &Path, format: Option<Format>) -> Result<(Vec<PathBuf>, Vec<
         if path.is_dir() {
             folders.push(path);
         } else if path.is_file()
-            && (format.is_some() || (Format::is_recognised(&path) && !name.starts_with("readme.")))
+            && (format.is_some()
+                || (FileName::of(&path).ending().is_some() && !name.starts_with("readme.")))
         {
             files.push(path);
         }
     }
     // Notes in Markdown often stand beside data.
-    if format.is_none() && !files.iter().all(|path| Format::is_text_name(path)) {
-        let is_markdown = |path: &PathBuf| {
-            let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
-            name.ends_with(".md") || name.ends_with(".markdown")
-        };
-        files.retain(|path| !is_markdown(path));
+    if format.is_none() && !files.iter().all(|path| is_text(path)) {
+        files.retain(|path| FileName::of(path).ending() != Some(Ending::Markdown));
     }
     files.sort();
     folders.sort();

@@ -57,7 +57,7 @@ impl<W: Write> StoryWriter<W> {
     /// Begins the output. CSV begins with the names of the columns.
     ///
     /// # Errors
-    /// If the output cannot be written.
+    /// Returns an error if the output cannot be written.
     pub fn new(mut out: W, layout: Layout) -> io::Result<Self> {
         if layout == Layout::Csv {
             writeln!(out, "{STORY_HEADER}")?;
@@ -75,7 +75,7 @@ impl<W: Write> StoryWriter<W> {
     /// Appends a story.
     ///
     /// # Errors
-    /// If the output cannot be written.
+    /// Returns an error if the output cannot be written.
     pub fn write(&mut self, story: &Story) -> io::Result<()> {
         match self.layout {
             Layout::Jsonl => jsonl::write(&mut self.out, story),
@@ -86,7 +86,7 @@ impl<W: Write> StoryWriter<W> {
     /// Flushes the output and returns it, for [`AtomicFile::commit`](crate::AtomicFile::commit).
     ///
     /// # Errors
-    /// If the output cannot be written.
+    /// Returns an error if the output cannot be written.
     pub fn finish(mut self) -> io::Result<W> {
         self.out.flush()?;
         Ok(self.out)

@@ -4,19 +4,8 @@ use std::convert::Infallible;
 use std::io::{self, Write};
 use std::marker::PhantomData;
 
+use super::scores::Row;
 use crate::{Header, Key};
-
-/// A row that nobody writes.
-#[expect(dead_code, reason = "rows are made for any format, and never written")]
-pub(super) struct Row {
-    pub id: String,
-    pub system: Option<String>,
-    pub item: String,
-    pub scores: Vec<Option<f64>>,
-    pub absent: Option<String>,
-    pub human: Option<String>,
-    pub explanation: Option<String>,
-}
 
 /// A writer that cannot be made.
 pub(super) struct Writer<W: Write + Send>(Infallible, PhantomData<W>);

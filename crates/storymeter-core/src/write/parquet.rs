@@ -15,6 +15,7 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::{ColumnPath, Type};
 
+use super::scores::Row;
 use crate::{Header, Key};
 
 /// The key of the metadata under which the header of the score file stands.
@@ -34,17 +35,6 @@ const GROUP_BYTES: usize = 64 << 20;
 
 /// The level of Zstandard.
 const LEVEL: i32 = 3;
-
-/// The row of a story. `absent`, `human` and `explanation` are JSON.
-pub(super) struct Row {
-    pub id: String,
-    pub system: Option<String>,
-    pub item: String,
-    pub scores: Vec<Option<f64>>,
-    pub absent: Option<String>,
-    pub human: Option<String>,
-    pub explanation: Option<String>,
-}
 
 /// Writes rows.
 pub(super) struct Writer<W: Write + Send> {

@@ -6,10 +6,11 @@ use std::path::Path;
 
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
+use serde_json::value::RawValue;
 
 use super::csv::cells;
 use super::parquet;
-use crate::file::Hashed;
+use crate::file::{Ending, FileName, Hashed};
 use crate::spreadsheet::TextCells;
 use crate::{
     Absence, AtomicFile, Error, Header, Key, Place, Ratings, Result, Role, ScoreTable, Value,
@@ -30,6 +31,9 @@ pub enum ScoreFormat {
 }
 
 impl ScoreFormat {
+    /// Every format.
+    pub const ALL: [Self; 3] = [Self::Jsonl, Self::Csv, Self::Parquet];
+
     /// The usual ending of the names of such files.
     pub fn ending(self) -> &'static str {
         match self {
@@ -47,10 +51,11 @@ impl ScoreFormat {
     /// assert_eq!(ScoreFormat::of_name("scores.txt"), None);
     /// ```
     pub fn of_name(path: impl AsRef<Path>) -> Option<Self> {
-        match path.as_ref().extension()?.to_str()? {
-            "jsonl" | "json" | "ndjson" => Some(Self::Jsonl),
-            "csv" => Some(Self::Csv),
-            "parquet" => Some(Self::Parquet),
+        let name = FileName::of(path);
+        match name.ending().filter(|_| !name.is_compressed())? {
+            Ending::Jsonl | Ending::Json => Some(Self::Jsonl),
+            Ending::Csv => Some(Self::Csv),
+            Ending::Parquet => Some(Self::Parquet),
             _ => None,
         }
     }
@@ -68,8 +73,8 @@ pub struct ScoreLine<'a> {
     pub values: &'a [Value],
     /// Its human ratings. CSV leaves them out.
     pub ratings: &'a Ratings,
-    /// The explanation of its score. CSV leaves it out.
-    pub explanation: Option<serde_json::Value>,
+    /// The explanation of its score, as JSON in one line. CSV leaves it out.
+    pub explanation: Option<&'a str>,
 }
 
 /// Turns stories with their values into the lines or rows of a score file. Threads can share it,
@@ -154,7 +159,7 @@ impl ScoreLines {
     /// back unchanged.
     ///
     /// # Errors
-    /// If the format cannot hold a text: CSV has no NUL characters.
+    /// Returns an error if the format cannot hold a text: CSV has no NUL characters.
     pub fn add(&self, part: &mut ScorePart, line: &ScoreLine<'_>) -> io::Result<()> {
         match (&mut part.0, self.format) {
             (Encoded::Rows(rows), _) => {
@@ -193,25 +198,25 @@ impl ScoreLines {
             scores: Scores { keys: &self.keys, values: line.values },
             absent: self.absent(line),
             human: human(line),
-            explanation: line.explanation.as_ref(),
+            explanation: line.explanation.map(serde_json::from_str).transpose()?,
         };
         serde_json::to_writer(&mut *out, &object)?;
         out.write_all(b"\n")
     }
 
     /// Makes a row of Parquet.
-    fn row(&self, line: &ScoreLine<'_>) -> io::Result<parquet::Row> {
+    fn row(&self, line: &ScoreLine<'_>) -> io::Result<Row> {
         let absent = self.absent(line).map(|absent| serde_json::to_string(&absent));
         let human = human(line).map(serde_json::to_string);
-        let explanation = line.explanation.as_ref().filter(|_| self.explained);
-        Ok(parquet::Row {
+        let explanation = line.explanation.filter(|_| self.explained);
+        Ok(Row {
             id: line.id.to_owned(),
             system: line.system.map(str::to_owned),
             item: line.item.to_owned(),
             scores: line.values.iter().map(|value| value.as_ref().ok().copied()).collect(),
             absent: absent.transpose()?,
             human: human.transpose()?,
-            explanation: explanation.map(serde_json::to_string).transpose()?,
+            explanation: explanation.map(str::to_owned),
         })
     }
 
@@ -232,7 +237,19 @@ enum Encoded {
     /// Finished lines of text.
     Text(Vec<u8>),
     /// Rows, which only the writer can encode, because it encodes many of them together.
-    Rows(Vec<parquet::Row>),
+    Rows(Vec<Row>),
+}
+
+/// The row of a story in Parquet. `absent`, `human` and `explanation` are JSON.
+#[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "nobody writes these rows"))]
+pub(super) struct Row {
+    pub id: String,
+    pub system: Option<String>,
+    pub item: String,
+    pub scores: Vec<Option<f64>>,
+    pub absent: Option<String>,
+    pub human: Option<String>,
+    pub explanation: Option<String>,
 }
 
 /// Writes a score file part by part.
@@ -250,8 +267,8 @@ impl<W: Write + Send> ScoreWriter<W> {
     /// Begins the file: with the names of the columns in CSV.
     ///
     /// # Errors
-    /// If the output cannot be written, or the format is Parquet and the cargo feature `parquet` is
-    /// not there.
+    /// Returns an error if the output cannot be written, or the format is Parquet and the cargo
+    /// feature `parquet` is not there.
     pub fn new(mut out: W, lines: &ScoreLines) -> io::Result<Self> {
         Ok(Self(match lines.format {
             ScoreFormat::Jsonl => Target::Text(out),
@@ -268,7 +285,7 @@ impl<W: Write + Send> ScoreWriter<W> {
     /// Appends a part, which must come from the [`ScoreLines`] that the writer was made with.
     ///
     /// # Errors
-    /// If the output cannot be written.
+    /// Returns an error if the output cannot be written.
     pub fn write(&mut self, part: ScorePart) -> io::Result<()> {
         match (&mut self.0, part.0) {
             (Target::Text(out), Encoded::Text(lines)) => out.write_all(&lines),
@@ -292,7 +309,7 @@ impl<W: Write + Send> ScoreWriter<W> {
                 item: &row.item,
                 values: &values,
                 ratings: &row.ratings,
-                explanation: None,
+                explanation: row.explanation.as_deref(),
             };
             let mut part = lines.part();
             lines.add(&mut part, &line)?;
@@ -305,7 +322,7 @@ impl<W: Write + Send> ScoreWriter<W> {
     /// in.
     ///
     /// # Errors
-    /// If the output cannot be written.
+    /// Returns an error if the output cannot be written.
     pub fn finish(self, header: &Header) -> io::Result<W> {
         match self.0 {
             Target::Text(mut out) => {
@@ -335,7 +352,7 @@ impl ScoreTable {
     /// ```
     ///
     /// # Errors
-    /// If the file system refuses.
+    /// Returns an error if the file system refuses.
     pub fn write(&self, path: impl AsRef<Path>) -> Result<()> {
         let path = path.as_ref();
         let format = ScoreFormat::of_name(path).unwrap_or(ScoreFormat::Jsonl);
@@ -343,7 +360,8 @@ impl ScoreTable {
         let columns: Vec<_> = metrics.iter().map(|&at| self.columns()[at].clone()).collect();
         let keys = columns.iter().map(|column| column.key.clone()).collect();
         let header = Header::new(self.rows().len() as u64, 0, columns);
-        let lines = ScoreLines::new(format, keys);
+        let explained = self.rows().iter().any(|row| row.explanation.is_some());
+        let lines = ScoreLines::new(format, keys).explained(explained);
         let file = Hashed::new(AtomicFile::create(path)?);
         let written = || -> io::Result<Hashed<AtomicFile>> {
             let mut writer = ScoreWriter::new(file, &lines)?;
@@ -365,7 +383,7 @@ struct Object<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     human: Option<&'a Ratings>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    explanation: Option<&'a serde_json::Value>,
+    explanation: Option<&'a RawValue>,
 }
 
 struct Scores<'a> {

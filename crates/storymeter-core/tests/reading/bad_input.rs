@@ -8,7 +8,7 @@ const HANNA_HEADER: &str = "Story ID,Prompt,Human,Story,Model,Relevance,Coherenc
                             Surprise,Engagement,Complexity";
 
 fn skipping() -> ReadOptions {
-    ReadOptions { skip_bad: true, ..ReadOptions::default() }
+    ReadOptions::default().with(|it| it.skip_bad = true)
 }
 
 #[test]
@@ -98,8 +98,12 @@ fn no_field_is_given_twice() {
         "a.jsonl:1: field \"text\": wrong JSON at column 26: the field is given twice"
     );
     assert_eq!(
+        twice(r#"{"TEXT": "x", "text": "y"}"#),
+        "a.jsonl:1: field \"text\": wrong JSON at column 26: the field is given twice"
+    );
+    assert_eq!(
         twice(r#"{"story": "x", "human": {"fun": 1, "fun": 5}}"#),
-        "a.jsonl:1: field \"human\": wrong JSON at column 40: the criterion \"fun\" is given twice"
+        "a.jsonl:1: field \"human\": wrong JSON at column 45: the criterion \"fun\" is given twice"
     );
     assert_eq!(
         twice(r#"{"story": "x", "ratings": [{"fun": 1}, {"fun": 1, "fun": 5}]}"#),
@@ -131,7 +135,8 @@ fn no_column_is_given_twice() {
 
 #[test]
 fn record_numbers_do_not_overflow() {
-    let options = |record_offset| ReadOptions { record_offset, ..ReadOptions::default() };
+    let options =
+        |record_offset| ReadOptions::default().with(|it| it.record_offset = record_offset);
     let content = "{\"story\": \"x\"}\n{\"story\": \"y\"}\n";
     assert_eq!(
         error_with("a.jsonl", content, &options(u64::MAX - 1)),
@@ -156,7 +161,7 @@ fn an_empty_story_is_an_error() {
         error("a.csv", "id,story\n1,x\n2,\n"),
         "a.csv:3: field \"story\": the story is empty"
     );
-    let lines = ReadOptions { format: Some(Format::Lines), ..ReadOptions::default() };
+    let lines = ReadOptions::default().with(|it| it.format = Some(Format::Lines));
     assert_eq!(
         error_with("a.txt", "x\n\ny\n", &lines),
         "a.txt:2: field \"story\": the story is empty"
@@ -179,7 +184,7 @@ fn a_missing_column_names_what_is_there() {
          \"generation\", \"generated\", \"generated_text\", \"response\", \"prediction\"); the \
          columns are: id, tale"
     );
-    let hanna = ReadOptions { format: Some(Format::HannaAnnotations), ..ReadOptions::default() };
+    let hanna = ReadOptions::default().with(|it| it.format = Some(Format::HannaAnnotations));
     assert_eq!(
         error_with("a.csv", "Story ID,Story\n1,x\n", &hanna),
         "a.csv:1: there is no column \"Relevance\"; the columns are: Story ID, Story"
@@ -245,15 +250,15 @@ fn ratings_that_are_not_numbers_are_an_error() {
     let wrong = |human: &str| error("a.jsonl", format!("{{\"story\": \"x\", \"human\": {human}}}"));
     assert_eq!(
         wrong("{\"fun\": \"high\"}"),
-        "a.jsonl:1: field \"human\": wrong JSON at column 38: invalid type: string \"high\", \
+        "a.jsonl:1: field \"human\": wrong JSON at column 40: invalid type: string \"high\", \
          expected a number or a list of numbers"
     );
     assert_eq!(
         wrong("[{\"fun\": 1}, {\"fun\": [1]}]"),
-        "a.jsonl:1: field \"human\": wrong JSON at column 45: invalid type: sequence, expected f64"
+        "a.jsonl:1: field \"human\": wrong JSON at column 51: invalid type: sequence, expected f64"
     );
     assert!(wrong("{\"fun\": 1e999}").starts_with("a.jsonl:1: field \"human\": wrong JSON"));
-    assert!(wrong("3").ends_with(
+    assert!(wrong("\"high\"").ends_with(
         "expected an object of numbers by criterion, or a list of such objects, one per rater"
     ));
     assert_eq!(
@@ -308,7 +313,7 @@ fn a_truncated_gzip_is_named_with_the_line_it_ends_on() {
 
 #[test]
 fn a_line_that_is_too_long_is_an_error_and_can_be_skipped() {
-    let options = ReadOptions { max_line: 20, ..ReadOptions::default() };
+    let options = ReadOptions::default().with(|it| it.max_line = 20);
     let content = format!(
         "{{\"story\":\"x\"}}\n{{\"story\":\"{}\"}}\n{{\"story\":\"z\"}}\n",
         "y".repeat(100)
@@ -319,13 +324,13 @@ fn a_line_that_is_too_long_is_an_error_and_can_be_skipped() {
     );
     let folder = Folder::with("a.jsonl", &content);
     let (stories, skipped) =
-        folder.read(&["a.jsonl"], &ReadOptions { skip_bad: true, ..options.clone() }).unwrap();
+        folder.read(&["a.jsonl"], &options.clone().with(|it| it.skip_bad = true)).unwrap();
     assert_eq!((stories.len(), skipped.count), (2, 1));
     // The remaining lines of a block that is too long are not a story of their own.
-    let options = ReadOptions { format: Some(Format::Blocks), ..options };
+    let options = options.with(|it| it.format = Some(Format::Blocks));
     let folder = Folder::with("a.txt", "fine\n\nthis is too long\nto be one\nstory.\n\nfine too\n");
     let (stories, skipped) =
-        folder.read(&["a.txt"], &ReadOptions { skip_bad: true, ..options }).unwrap();
+        folder.read(&["a.txt"], &options.with(|it| it.skip_bad = true)).unwrap();
     assert_eq!((stories.len(), skipped.count), (2, 1));
 }
 

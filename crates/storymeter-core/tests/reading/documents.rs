@@ -60,7 +60,7 @@ fn a_value_beside_lists_is_for_all_stories() {
 #[test]
 fn lists_of_other_names_are_found_if_they_are_given() {
     let fields = FieldNames { story: Some("tale".into()), ..FieldNames::default() };
-    let options = ReadOptions { fields, ..ReadOptions::default() };
+    let options = ReadOptions::default().with(|it| it.fields = fields);
     let folder = Folder::with("a.json", r#"{"tale": ["A door.", "A cat."]}"#);
     assert_eq!(texts(&folder.read(&["a.json"], &options).unwrap().0), ["A door.", "A cat."]);
 }
@@ -108,7 +108,10 @@ fn errors_have_the_line_and_the_number_of_the_record() {
 
 #[test]
 fn a_bad_record_can_be_skipped_and_a_large_one_is_not_held() {
-    let options = ReadOptions { skip_bad: true, max_line: 100, ..ReadOptions::default() };
+    let options = ReadOptions::default().with(|it| {
+        it.skip_bad = true;
+        it.max_line = 100;
+    });
     let long = "y".repeat(5000);
     let content =
         format!("[{{\"story\": \"x\"}}, {{\"story\": \"{long}\"}}, 3, {{\"text\": \"z\"}}]");
@@ -120,7 +123,7 @@ fn a_bad_record_can_be_skipped_and_a_large_one_is_not_held() {
         "a.json:1: record 2: the record has 5013 bytes, but at most 100 are read"
     );
     let lists = format!("{{\"story\": [\"{long}\"]}}");
-    let options = ReadOptions { skip_bad: false, ..options };
+    let options = options.with(|it| it.skip_bad = false);
     assert_eq!(
         error_with("a.json", lists, &options),
         "a.json:1: record 1: the object has more than 800 bytes, and a story has at most 100; write \

@@ -61,7 +61,7 @@ pub fn stories(name: &str, content: impl AsRef<[u8]>) -> Vec<Story> {
 
 /// The stories of one file whose format must be given.
 pub fn stories_as(format: Format, name: &str, content: impl AsRef<[u8]>) -> Vec<Story> {
-    let options = ReadOptions { format: Some(format), ..ReadOptions::default() };
+    let options = ReadOptions::default().with(|it| it.format = Some(format));
     Folder::with(name, content).read(&[name], &options).expect("stories").0
 }
 

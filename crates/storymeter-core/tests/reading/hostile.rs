@@ -50,9 +50,12 @@ fn a_line_of_a_gigabyte_is_not_held_nor_shown() {
 
 #[test]
 fn an_endless_stream_ends() {
-    let options = ReadOptions { max_line: 1 << 16, ..ReadOptions::default() };
+    let options = ReadOptions::default().with(|it| it.max_line = 1 << 16);
     for format in [Format::Jsonl, Format::Csv, Format::Tsv, Format::Lines, Format::Blocks] {
-        let options = ReadOptions { format: Some(format), skip_bad: true, ..options.clone() };
+        let options = options.clone().with(|it| {
+            it.format = Some(format);
+            it.skip_bad = true;
+        });
         let message = from_reader("a", repeat(b'a'), &options).next().unwrap().unwrap_err();
         let message = message.to_string();
         assert!(message.ends_with("bytes and does not end"), "{format}: {message}");
@@ -63,7 +66,7 @@ fn an_endless_stream_ends() {
 
 #[test]
 fn a_quote_that_never_closes_is_named_by_the_line_where_its_record_begins() {
-    let options = ReadOptions { max_line: 1000, ..ReadOptions::default() };
+    let options = ReadOptions::default().with(|it| it.max_line = 1000);
     let endless = format!("id,story\n1,x\n2,\"open\n{}", "more text\n".repeat(1000));
     assert_eq!(
         error_with("a.csv", endless, &options),

@@ -6,7 +6,7 @@ use storymeter_core::read::{DuplicateIds, ReadOptions, open};
 use crate::folder::{Folder, error, error_with};
 
 fn with(duplicates: DuplicateIds) -> ReadOptions {
-    ReadOptions { duplicates, ..ReadOptions::default() }
+    ReadOptions::default().with(|it| it.duplicates = duplicates)
 }
 
 const TWICE: &str =
@@ -67,7 +67,7 @@ fn duplicates_can_be_made_unique_and_still_share_their_item() {
 #[test]
 fn duplicates_can_be_skipped_or_allowed() {
     let folder = Folder::with("a.csv", TWICE);
-    let skipping = ReadOptions { skip_bad: true, ..ReadOptions::default() };
+    let skipping = ReadOptions::default().with(|it| it.skip_bad = true);
     let (stories, skipped) = folder.read(&["a.csv"], &skipping).unwrap();
     assert_eq!((stories.len(), skipped.count), (3, 2));
     let (stories, _) = folder.read(&["a.csv"], &with(DuplicateIds::Allow)).unwrap();

@@ -176,7 +176,7 @@ fn writing_prompts_are_two_files_and_the_story_is_cut_at_a_sentence_end() {
         "v.wp_target",
         "It opened . <newline> `` Who 's there ? '' nobody said a word\nIt came . It sat\n",
     );
-    let options = ReadOptions { max_words: 9, ..ReadOptions::default() };
+    let options = ReadOptions::default().with(|it| it.max_words = 9);
     for inputs in [&["v.wp_source"][..], &["v.wp_target"], &["v.wp_source", "v.wp_target"], &["."]]
     {
         let (read, _) = folder.read(inputs, &options).unwrap();

@@ -178,7 +178,7 @@ fn errors_name_the_line_the_field_and_the_item() {
 
 #[test]
 fn what_is_not_the_layout_is_refused() {
-    let forced = ReadOptions { format: Some(Format::Mags), ..ReadOptions::default() };
+    let forced = ReadOptions::default().with(|it| it.format = Some(Format::Mags));
     let with = |content: &str| error_with("m.json", content, &forced);
     assert_eq!(with("{}"), "m.json: the input has no story");
     assert_eq!(with(""), "m.json: the input has no story");
@@ -231,7 +231,7 @@ fn what_is_not_the_layout_is_refused() {
 fn bad_items_can_be_skipped() {
     let bad = TWO.replace("\"It opened the old clock.\"", "{}").replace("[2]", "[2, \"3\"]");
     let folder = Folder::with("a.json", bad);
-    let options = ReadOptions { skip_bad: true, ..ReadOptions::default() };
+    let options = ReadOptions::default().with(|it| it.skip_bad = true);
     let (read, skipped) = folder.read(&["a.json"], &options).unwrap();
     assert_eq!((read.len(), skipped.count), (1, 2), "an item, and one text of the other");
 }
@@ -269,7 +269,10 @@ fn hostile_items_are_refused_soon() {
 
 #[test]
 fn memory_is_bounded_by_an_item() {
-    let options = ReadOptions { max_line: 400, skip_bad: true, ..ReadOptions::default() };
+    let options = ReadOptions::default().with(|it| {
+        it.max_line = 400;
+        it.skip_bad = true;
+    });
     let long = TWO.replace("Mara found", &"Mara found ".repeat(100));
     let mut reader = from_reader("a.json", std::io::Cursor::new(long), &options);
     assert_eq!(reader.by_ref().filter(Result::is_ok).count(), 2);

@@ -1,7 +1,12 @@
 //! Columns and fields under any name, delimiters, and tables with one column per system.
 
-use storymeter_core::Story;
-use storymeter_core::read::{FieldNames, Format, ReadOptions, Summary, open};
+use std::sync::Arc;
+
+use storymeter_core::read::{
+    FieldNames, Format, RawRecords, ReadOptions, RowFields, Rows, ScoreField, Summary, open,
+    score_fields, scores,
+};
+use storymeter_core::{Catalogue, Place, Ratings, Row, Story};
 
 use crate::folder::{Folder, error, error_with, stories};
 
@@ -22,7 +27,7 @@ fn named(story: &str, system: &str) -> ReadOptions {
         system: Some(system.into()),
         ..FieldNames::default()
     };
-    ReadOptions { fields, ..ReadOptions::default() }
+    ReadOptions::default().with(|it| it.fields = fields)
 }
 
 #[test]
@@ -66,7 +71,6 @@ fn the_more_usual_name_wins_in_any_order() {
         r#"{"response": "no", "text": "yes", "output": 7}"#,
         r#"{"text": "yes", "output": [], "response": "no"}"#,
         r#"{"story": null, "output": "no", "text": "yes"}"#,
-        r#"{"TEXT": "no", "text": "yes"}"#,
     ] {
         assert_eq!(stories("a.jsonl", line)[0].text, "yes", "{line}");
     }
@@ -136,7 +140,10 @@ fn a_wide_table_has_one_story_per_system_and_row() {
     assert_eq!(line, "read 4 stories of 2 systems from 1 file (csv)");
     // The column of ids may have any name, and pandas adds one without a name.
     let fields = FieldNames { id: Some("key".into()), ..FieldNames::default() };
-    let options = ReadOptions { fields, wide: true, ..ReadOptions::default() };
+    let options = ReadOptions::default().with(|it| {
+        it.fields = fields;
+        it.wide = true;
+    });
     let stories = read("a.tsv", "\tkey\tgpt2\tstory\n0\tk7\tA door.\tA cat.\n", &options);
     assert_eq!((stories[1].id.as_str(), stories[1].system.as_deref()), ("k7", Some("story")));
     assert_eq!(stories.len(), 2);
@@ -147,19 +154,19 @@ fn a_wide_table_has_one_story_per_system_and_row() {
 }
 
 fn options_of_wide() -> ReadOptions {
-    ReadOptions { wide: true, ..ReadOptions::default() }
+    ReadOptions::default().with(|it| it.wide = true)
 }
 
 #[test]
 fn a_wide_table_must_be_a_table_with_systems() {
-    let options = ReadOptions { wide: true, ..ReadOptions::default() };
+    let options = ReadOptions::default().with(|it| it.wide = true);
     assert_eq!(
         error_with("a.csv", "id,prompt\n1,A door.\n", &options),
         "a.csv:1: no column has the name of a system; the columns are: id, prompt"
     );
     assert_eq!(
         error_with("a.csv", "id,gpt2,gpt2\n1,x,y\n", &options),
-        "a.csv:1: field \"gpt2\": columns 2 and 3 have the same name"
+        "a.csv:1: field \"gpt2\": columns 2 and 3 have the same name; keep one of them"
     );
     assert_eq!(
         error_with("a.jsonl", "{\"gpt2\": \"x\"}\n", &options),
@@ -214,4 +221,197 @@ fn columns_of_ratings_stand_beside_the_story_in_every_format() {
         error("a.csv", "story,human.plot,human/plot\nRain fell.,3,4\n"),
         "a.csv:1: field \"human/plot\": the column \"human.plot\" has ratings on the same criterion"
     );
+}
+
+/// The ten names. Each is a field of stories, and all but the texts are known in scores.
+const TEN: [&str; 10] = [
+    "Text",
+    "StoryID",
+    "GENERATOR",
+    "prompt_id",
+    "Prompt",
+    "References",
+    "Human_plot",
+    "human/fun",
+    "HUMAN.style",
+    "human:mood",
+];
+const CELLS: [[&str; 10]; 2] = [
+    ["A door opened.", "a", "rain", "p", "Doors", "It shut.", "1", "2", "3", "4"],
+    ["A cat came.", "b", "tale", "p", "Cats", "It fell.", "5", "4", "3", "2"],
+];
+
+fn is_number(column: usize) -> bool {
+    column >= 6
+}
+
+fn lines(delimiter: &str) -> String {
+    let row = |cells: &[&str; 10], union: &str| cells.join(delimiter) + delimiter + union + "\n";
+    row(&TEN, "union") + &row(&CELLS[0], "0.5") + &row(&CELLS[1], "0.25")
+}
+
+fn objects() -> Vec<serde_json::Value> {
+    let row = |(cells, union): (&[&str; 10], f64)| {
+        let field = |at: usize| match is_number(at) {
+            true => (TEN[at].to_owned(), serde_json::json!(cells[at].parse::<f64>().unwrap())),
+            false => (TEN[at].to_owned(), serde_json::json!(cells[at])),
+        };
+        let union = ("union".to_owned(), serde_json::json!(union));
+        serde_json::Value::Object((0..10).map(field).chain([union]).collect())
+    };
+    CELLS.iter().zip([0.5, 0.25]).map(row).collect()
+}
+
+/// The files with the ten columns and one column of scores, in every format.
+fn ten_columns() -> Folder {
+    let jsonl: String = objects().iter().map(|row| format!("{row}\n")).collect();
+    let folder = Folder::with("a.jsonl", jsonl);
+    folder.add("a.csv", lines(","));
+    folder.add("a.tsv", lines("\t"));
+    #[cfg(feature = "parquet")]
+    parquet(&folder.path("a.parquet"));
+    folder
+}
+
+const FILES: &[&str] = &[
+    "a.jsonl",
+    "a.csv",
+    "a.tsv",
+    #[cfg(feature = "parquet")]
+    "a.parquet",
+];
+
+#[cfg(feature = "parquet")]
+fn parquet(path: &std::path::Path) {
+    use parquet::basic::{ConvertedType, Repetition, Type as Physical};
+    use parquet::data_type::{ByteArray, ByteArrayType, DoubleType};
+    use parquet::file::writer::SerializedFileWriter;
+    use parquet::schema::types::Type;
+    let column = |(at, name): (usize, &&str)| {
+        let (physical, converted) = match is_number(at) {
+            true => (Physical::DOUBLE, ConvertedType::NONE),
+            false => (Physical::BYTE_ARRAY, ConvertedType::UTF8),
+        };
+        let column = Type::primitive_type_builder(name, physical)
+            .with_repetition(Repetition::REQUIRED)
+            .with_converted_type(converted);
+        Arc::new(column.build().unwrap())
+    };
+    let columns = TEN.iter().chain(&["union"]).enumerate().map(column).collect();
+    let schema = Type::group_type_builder("any").with_fields(columns).build().unwrap().into();
+    let file = std::fs::File::create(path).unwrap();
+    let mut writer = SerializedFileWriter::new(file, schema, Default::default()).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    for at in 0..11 {
+        let mut column = group.next_column().unwrap().unwrap();
+        if at == 10 {
+            column.typed::<DoubleType>().write_batch(&[0.5, 0.25], None, None).unwrap();
+        } else if is_number(at) {
+            let numbers = CELLS.map(|row| row[at].parse::<f64>().unwrap());
+            column.typed::<DoubleType>().write_batch(&numbers, None, None).unwrap();
+        } else {
+            let texts = CELLS.map(|row| ByteArray::from(row[at]));
+            column.typed::<ByteArrayType>().write_batch(&texts, None, None).unwrap();
+        }
+        column.close().unwrap();
+    }
+    group.close().unwrap();
+    writer.close().unwrap();
+}
+
+#[test]
+fn the_same_ten_names_are_stories_in_every_format() {
+    let folder = ten_columns();
+    let expected = |[text, id, system, item, prompt, reference, ratings @ ..]: [&str; 10]| {
+        let mut all = Ratings::new();
+        for (criterion, rating) in ["plot", "fun", "style", "mood"].into_iter().zip(ratings) {
+            all.push(criterion, rating.parse().ok());
+        }
+        Story {
+            id: id.into(),
+            system: Some(system.into()),
+            item: Some(item.into()),
+            prompt: Some(prompt.into()),
+            text: text.into(),
+            references: vec![reference.into()],
+            ratings: all,
+            ..Story::default()
+        }
+    };
+    let expected = CELLS.map(expected);
+    for name in FILES {
+        let (stories, _) = folder.read(&[name], &ReadOptions::default()).unwrap();
+        assert_eq!(stories, expected, "{name}");
+    }
+    // A frame, whose columns are looked up once.
+    let columns: Vec<&str> = TEN.into_iter().chain(["union"]).collect();
+    let fields =
+        RowFields::find(&columns, &FieldNames::default(), "column", Place::file("frame")).unwrap();
+    let record = |row: serde_json::Value| fields.record(|at| row[columns[at]].clone());
+    let rows: Arc<dyn Rows> = Arc::new(objects().into_iter().map(record).collect::<Vec<_>>());
+    let records = RawRecords::from_rows("frame", &rows, &ReadOptions::default());
+    let stories: Vec<Story> = records.map(|raw| raw.unwrap().parse().unwrap().story).collect();
+    assert_eq!(stories, expected);
+}
+
+#[test]
+fn the_same_ten_names_are_scores_in_every_format() {
+    let folder = ten_columns();
+    for name in FILES {
+        let table = scores(&folder.path(name), &Catalogue::default()).unwrap();
+        let row = |row: &Row| (row.id.clone(), row.system.clone(), row.item.clone());
+        let rows: Vec<_> = table.rows().iter().map(row).collect();
+        let expected = [("a", "rain"), ("b", "tale")];
+        let expected =
+            expected.map(|(id, system)| (id.to_owned(), Some(system.to_owned()), "p".to_owned()));
+        assert_eq!(rows, expected, "{name}");
+        for (key, values) in [
+            ("union", [0.5, 0.25]),
+            ("plot", [1.0, 5.0]),
+            ("fun", [2.0, 4.0]),
+            ("style", [3.0, 3.0]),
+            ("mood", [4.0, 2.0]),
+        ] {
+            assert_eq!(table.column(key).unwrap().values(), values.map(Ok), "{name}: {key}");
+        }
+        assert_eq!(table.columns().len(), 5, "{name}");
+    }
+    // A frame, whose columns are looked up once.
+    let named = |field| match field {
+        ScoreField::Story(field) => field.names()[0].to_owned(),
+        ScoreField::Ratings(criterion) => criterion,
+        ScoreField::Score | ScoreField::PassedOver => panic!("it has a name"),
+    };
+    let names = TEN.map(str::to_owned);
+    let fields = score_fields(&names, &Place::file("frame")).unwrap().into_iter().map(named);
+    let expected =
+        ["story", "id", "system", "item", "prompt", "reference", "plot", "fun", "style", "mood"];
+    assert!(fields.eq(expected));
+}
+
+#[test]
+fn scores_without_an_id_or_an_item_have_the_same_rows_in_every_format() {
+    for (csv, expected) in [
+        ("system,prompt,m\nx,p,1\ny,p,2\n", ["p", "p"]),
+        ("system,prompt,m\nx,p,1\nx,p,2\n", ["0", "1"]),
+        ("system,m\nx,1\ny,2\n", ["0", "1"]),
+    ] {
+        let mut lines = csv.lines().map(|line| line.split(',').collect::<Vec<_>>());
+        let names = lines.next().unwrap();
+        let object = |cells: Vec<&str>| {
+            let field = |(name, cell): (&&str, &str)| match cell.parse::<f64>() {
+                Ok(number) => format!("\"{name}\": {number}"),
+                Err(_) => format!("\"{name}\": \"{cell}\""),
+            };
+            let fields: Vec<String> = names.iter().zip(cells).map(field).collect();
+            format!("{{{}}}\n", fields.join(", "))
+        };
+        let folder = Folder::with("a.jsonl", lines.map(object).collect::<String>());
+        folder.add("a.csv", csv);
+        for name in ["a.jsonl", "a.csv"] {
+            let table = scores(&folder.path(name), &Catalogue::default()).unwrap();
+            let ids: Vec<&str> = table.rows().iter().map(|row| row.id.as_str()).collect();
+            assert_eq!(ids, expected, "{name}: {csv}");
+        }
+    }
 }

@@ -111,9 +111,9 @@ fn a_row_has_a_limit_whatever_its_bytes_in_the_file_are() {
     let long = ByteArray::from("a".repeat(2000).as_str());
     let texts = [ByteArray::from("Rain fell."), long.clone(), ByteArray::from("It stopped.")];
     write_texts(&folder, STORIES, packed(), &texts, None);
-    let options = ReadOptions { max_line: 1000, ..ReadOptions::default() };
+    let options = ReadOptions::default().with(|it| it.max_line = 1000);
     refused(&folder, &options, "a.parquet:2: the row has 2000 bytes, but at most 1000 are read");
-    let skipping = ReadOptions { skip_bad: true, ..options };
+    let skipping = options.with(|it| it.skip_bad = true);
     let (stories, skipped) = folder.read(&["a.parquet"], &skipping).unwrap();
     assert_eq!((stories.len(), skipped.count), (2, 1));
 }

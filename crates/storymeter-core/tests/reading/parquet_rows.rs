@@ -105,9 +105,10 @@ fn a_file_without_stories_names_its_columns() {
          \"generation\", \"generated\", \"generated_text\", \"response\", \"prediction\"); the columns are: \
          story_id, model, tale, score, reference, human"
     );
-    let named = |story: &str| ReadOptions {
-        fields: FieldNames { story: Some(story.to_owned()), ..FieldNames::default() },
-        ..ReadOptions::default()
+    let named = |story: &str| {
+        ReadOptions::default().with(|it| {
+            it.fields = FieldNames { story: Some(story.to_owned()), ..FieldNames::default() }
+        })
     };
     let (stories, _) = folder.read(&["a.parquet"], &named("tale")).unwrap();
     assert_eq!(stories[0].text, "A door opened.");
@@ -133,7 +134,7 @@ fn a_truncated_file_is_an_error() {
 #[test]
 fn a_damaged_file_is_an_error_and_never_a_panic() {
     let folder = Folder::new();
-    let options = ReadOptions { skip_bad: true, ..ReadOptions::default() };
+    let options = ReadOptions::default().with(|it| it.skip_bad = true);
     for compression in [Compression::UNCOMPRESSED, Compression::SNAPPY] {
         write(&folder, "a.parquet", "story", compression);
         let whole = std::fs::read(folder.path("a.parquet")).unwrap();
@@ -156,7 +157,7 @@ fn a_stream_is_read_like_a_file() {
     let read = from_reader("-", stream, &ReadOptions::default());
     let read: Vec<_> = read.map(|record| record.unwrap().story).collect();
     assert_eq!(read, stories);
-    let options = ReadOptions { format: Some(Format::Parquet), ..ReadOptions::default() };
+    let options = ReadOptions::default().with(|it| it.format = Some(Format::Parquet));
     let wrong = from_reader("-", std::io::repeat(0), &options).next().unwrap().unwrap_err();
     assert_eq!(
         wrong.to_string(),

@@ -42,13 +42,14 @@ fn written(count: usize, size: usize, explained: bool) -> Vec<u8> {
             let value: Value = if row % 3 == 0 { absent } else { Ok((row as f64).sqrt()) };
             let mut ratings = Ratings::new();
             (0..row % 3).for_each(|rater| ratings.push("fun", Some(rater as f64)));
+            let explanation = serde_json::json!({"row": row, "why": "x".repeat(200)}).to_string();
             let line = ScoreLine {
                 id: &row.to_string(),
                 system: (row % 2 == 0).then_some("even"),
                 item: "door",
                 values: &[Ok(-0.0), value],
                 ratings: &ratings,
-                explanation: Some(serde_json::json!({"row": row, "why": "x".repeat(200)})),
+                explanation: Some(&explanation),
             };
             lines.add(&mut part, &line).unwrap();
         }

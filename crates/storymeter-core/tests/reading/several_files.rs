@@ -25,7 +25,7 @@ fn a_folder_is_its_files_by_name_and_records_are_numbered_through() {
 
 #[test]
 fn an_offset_moves_the_numbers() {
-    let options = ReadOptions { record_offset: 100, ..ReadOptions::default() };
+    let options = ReadOptions::default().with(|it| it.record_offset = 100);
     let (stories, _) = three_files().read(&["b.jsonl"], &options).unwrap();
     assert_eq!((stories[0].id.as_str(), stories[1].id.as_str()), ("100", "101"));
 }

@@ -48,7 +48,7 @@ fn damaged_data_are_an_error_with_the_line() {
     // As with gzip, the damage is one bad record, and the next file is read.
     let folder = Folder::with("a.jsonl.zst", &whole[..whole.len() - 4]);
     folder.add("b.jsonl", "{\"story\": \"last\"}\n");
-    let skipping = ReadOptions { skip_bad: true, ..ReadOptions::default() };
+    let skipping = ReadOptions::default().with(|it| it.skip_bad = true);
     let (stories, skipped) = folder.read(&["a.jsonl.zst", "b.jsonl"], &skipping).unwrap();
     assert_eq!((skipped.count, stories.last().unwrap().text.as_str()), (1, "last"));
 }

@@ -71,8 +71,8 @@ impl Pending {
     /// Waits for the vectors, which follow each other in the order of the batch.
     ///
     /// # Errors
-    /// If a story is too long or, unless all states were asked for, has no tokens; if a token is
-    /// not in the vocabulary; and if the device fails.
+    /// Returns an error if a story is too long or, unless all states were asked for, has no tokens;
+    /// if a token is not in the vocabulary; and if the device fails.
     pub fn wait(self) -> Result<Vec<f32>> {
         self.0.recv().unwrap_or_else(|_| Err(gone()))
     }
@@ -141,7 +141,7 @@ impl CudaEncoder {
     /// Hands a batch over to the GPU. Waits only if several others are waiting already.
     ///
     /// # Errors
-    /// If the thread of the GPU has ended.
+    /// Returns an error if the thread of the GPU has ended.
     pub fn submit(&self, batch: Batch, vectors: Vectors) -> Result<Pending> {
         let (reply, result) = channel();
         let requests = self.requests.as_ref().ok_or_else(gone)?;

@@ -117,11 +117,6 @@ impl<N: Number> Clone for Cuda<N> {
     }
 }
 
-/// A GPU with activations in bf16.
-pub type CudaBf16 = Cuda<half::bf16>;
-/// A GPU with everything in f32 (not TF32).
-pub type CudaF32 = Cuda<f32>;
-
 impl<N: Number> Cuda<N> {
     /// Opens GPU number `ordinal`. When a kind of GPU is used for the first time its kernels are
     /// compiled, which takes some seconds.
@@ -129,8 +124,8 @@ impl<N: Number> Cuda<N> {
     /// A thread works with one GPU: the one that it opened last.
     ///
     /// # Errors
-    /// If there is no driver or no such GPU, if the GPU or its driver is too old, or if NVRTC or
-    /// cuBLASLt is not found.
+    /// Returns an error if there is no driver or no such GPU, if the GPU or its driver is too old,
+    /// or if NVRTC or cuBLASLt is not found.
     pub fn open(ordinal: usize) -> Result<Cuda<N>> {
         Ok(Cuda {
             device: Device::open(ordinal, Program::Floats(N::FORMAT))?,
@@ -146,7 +141,7 @@ impl<N: Number> Cuda<N> {
     /// Waits until all work is done.
     ///
     /// # Errors
-    /// Whatever has gone wrong since the device was opened.
+    /// Returns what has gone wrong since the device was opened.
     pub fn wait(&self) -> Result<()> {
         self.device.wait()
     }

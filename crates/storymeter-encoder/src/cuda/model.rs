@@ -9,7 +9,7 @@ use super::memory::Buffer;
 use crate::batch::Batch;
 use crate::config::Config;
 use crate::error::DeviceError;
-use crate::model::{Head, Outputs, Run};
+use crate::model::{ForwardPass, Head, Outputs};
 use crate::{Error, Precision, Result};
 use rayon::prelude::*;
 use std::cell::RefCell;
@@ -74,7 +74,7 @@ pub(crate) struct CudaModel {
 struct Request {
     batch: Batch,
     outputs: Outputs,
-    reply: Sender<Result<Run>>,
+    reply: Sender<Result<ForwardPass>>,
 }
 
 /// A network, made by the thread that it belongs to.
@@ -136,7 +136,7 @@ impl CudaModel {
     }
 
     /// Computes what `outputs` names. Other threads may ask at the same time.
-    pub(crate) fn run(&self, batch: &Batch, outputs: &Outputs) -> Result<Run> {
+    pub(crate) fn run(&self, batch: &Batch, outputs: &Outputs) -> Result<ForwardPass> {
         let (reply, result) = channel();
         let requests = self.requests.as_ref().ok_or_else(gone)?;
         let request = Request { batch: batch.clone(), outputs: outputs.clone(), reply };
@@ -172,9 +172,9 @@ struct Server<'a> {
 struct Work {
     batch: Batch,
     outputs: Outputs,
-    run: Run,
+    run: ForwardPass,
     /// `None` once there was an answer.
-    reply: Option<Sender<Result<Run>>>,
+    reply: Option<Sender<Result<ForwardPass>>>,
 }
 
 /// Some sequences of a request.
@@ -186,7 +186,7 @@ struct Piece {
 
 impl Work {
     /// Perhaps nobody is waiting any more, which is not an error.
-    fn answer(&mut self, result: Result<Run>) {
+    fn answer(&mut self, result: Result<ForwardPass>) {
         if let Some(reply) = self.reply.take() {
             let _ = reply.send(result);
         }
@@ -241,8 +241,8 @@ impl Server<'_> {
     }
 
     /// A run with room for all numbers.
-    fn empty_run(&self, batch: &Batch, outputs: &Outputs) -> Run {
-        let mut run = Run::new(batch, self.network.width(), &outputs.layers);
+    fn empty_run(&self, batch: &Batch, outputs: &Outputs) -> ForwardPass {
+        let mut run = ForwardPass::new(batch, self.network.width(), &outputs.layers);
         run.states = vec![0.0; batch.ids().len() * run.width * run.layers.len()];
         if outputs.pooled.is_some() {
             run.pooled = vec![0.0; batch.len() * run.width];

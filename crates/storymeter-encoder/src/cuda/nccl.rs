@@ -99,7 +99,7 @@ impl NcclId {
     /// Makes a new meeting point. The process that makes it must live until all ranks have met.
     ///
     /// # Errors
-    /// If NCCL is not found, or finds no network interface.
+    /// Returns an error if NCCL is not found, or finds no network interface.
     #[expect(unsafe_code, reason = "calls NCCL")]
     pub fn new() -> Result<NcclId> {
         let functions = Functions::load(&NAMES)?;
@@ -149,7 +149,7 @@ impl Nccl {
     /// Meets the other ranks. Waits until all of them are there.
     ///
     /// # Errors
-    /// If NCCL is not found, or the ranks cannot reach each other.
+    /// Returns an error if NCCL is not found, or the ranks cannot reach each other.
     #[expect(unsafe_code, reason = "calls NCCL")]
     pub fn join<N: Number>(cuda: &Cuda<N>, rank: Rank, id: NcclId) -> Result<Nccl> {
         cuda.wait()?;

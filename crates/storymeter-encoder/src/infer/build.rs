@@ -168,7 +168,7 @@ pub(super) struct FromTensors<'a> {
 
 impl<'a> FromTensors<'a> {
     /// # Errors
-    /// If there are tensors of more layers than the configuration has.
+    /// Returns an error if there are tensors of more layers than the configuration has.
     pub(super) fn new(config: &Config, tensors: &'a dyn Tensors, int8: bool) -> Result<Self> {
         let architecture = config.family.architecture();
         let tensors = Named::new(tensors, architecture.words);

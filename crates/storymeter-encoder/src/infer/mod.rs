@@ -22,7 +22,7 @@ use crate::config::Config;
 use crate::kernel::Isa;
 use crate::kernel::quantised::room;
 use crate::kernel::rotary::Angles;
-use crate::model::{Head, Outputs, Run};
+use crate::model::{ForwardPass, Head, Outputs};
 use crate::source::Tensors;
 use crate::{Error, Precision, Result};
 use build::FromTensors;
@@ -54,8 +54,8 @@ impl Cpu {
     /// Packs the tensors of a model.
     ///
     /// # Errors
-    /// If a tensor is missing or does not have the shape that the configuration says, and if the
-    /// precision is one that only GPUs have.
+    /// Returns an error if a tensor is missing or does not have the shape that the configuration
+    /// says, and if the precision is one that only GPUs have.
     pub(crate) fn new(
         config: Config,
         tensors: &dyn Tensors,
@@ -110,7 +110,7 @@ impl Cpu {
     }
 
     /// Computes what `outputs` names. The batch and the outputs have been checked.
-    pub(crate) fn run(&self, batch: &Batch, outputs: &Outputs) -> Run {
+    pub(crate) fn run(&self, batch: &Batch, outputs: &Outputs) -> ForwardPass {
         let lock = || self.idle.lock().expect("no thread panics while it holds the lock");
         let idle = lock().pop();
         let mut workspace = idle.unwrap_or_else(|| self.workspace());
@@ -125,11 +125,11 @@ impl Cpu {
         Workspace { angles: Angles::new(frequencies.unwrap_or_default()), ..Workspace::default() }
     }
 
-    fn run_in(&self, batch: &Batch, outputs: &Outputs, workspace: &mut Workspace) -> Run {
+    fn run_in(&self, batch: &Batch, outputs: &Outputs, workspace: &mut Workspace) -> ForwardPass {
         let Workspace { lanes, angles, states, decoded } = workspace;
         let (config, width) = (&self.config, self.config.hidden);
         let depth = outputs.depth(config.layers);
-        let mut run = Run::new(batch, width, &outputs.layers);
+        let mut run = ForwardPass::new(batch, width, &outputs.layers);
         // States that were not asked for go to a buffer that is used again.
         let own = outputs.layers.is_empty();
         if outputs.layers.last() != Some(&depth) {
@@ -181,9 +181,15 @@ impl Cpu {
     }
 
     /// Computes logits and likelihoods from the states of the run or of the decoder.
-    fn predict(&self, batch: &Batch, outputs: &Outputs, decoded: Option<&[f32]>, run: &mut Run) {
+    fn predict(
+        &self,
+        batch: &Batch,
+        outputs: &Outputs,
+        decoded: Option<&[f32]>,
+        run: &mut ForwardPass,
+    ) {
         let width = run.width;
-        let state = |sequence: usize, token: usize, run: &Run| match decoded {
+        let state = |sequence: usize, token: usize, run: &ForwardPass| match decoded {
             Some(_) => (batch.target_bounds()[sequence] + token) * width,
             None => run.last_state(sequence, token),
         };

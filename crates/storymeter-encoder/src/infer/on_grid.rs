@@ -29,8 +29,8 @@ impl Cpu {
     /// Makes an int8 encoder from the bytes that [`crate::Parameters::packed`] gave.
     ///
     /// # Errors
-    /// If a tensor is missing, does not have the size that `config` says, or holds NaN or infinity.
-    /// Errors name `path`.
+    /// Returns an error if a tensor is missing, does not have the size that `config` says, or holds
+    /// NaN or infinity. Errors name `path`.
     pub(crate) fn from_packed(
         config: Config,
         grid: Grid,

@@ -55,8 +55,8 @@ impl Cpu {
     /// Makes an int8 encoder from the parts that [`Cpu::parts`] gave.
     ///
     /// # Errors
-    /// If a part is missing, does not have the size that `config` says, or holds NaN or infinity.
-    /// Errors name `path`.
+    /// Returns an error if a part is missing, does not have the size that `config` says, or holds
+    /// NaN or infinity. Errors name `path`.
     pub(crate) fn from_parts(config: Config, find: Find<'_>, path: &Path, isa: Isa) -> Result<Cpu> {
         config.check_encoder()?;
         let (hidden, intermediate) = (config.hidden, config.intermediate);

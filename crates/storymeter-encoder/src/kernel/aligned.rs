@@ -33,7 +33,7 @@ impl<T: Copy + Default> Aligned<T> {
 }
 
 /// A buffer that is kept and used again.
-pub(crate) trait Kept {
+pub(crate) trait ReusedBuffer {
     /// What it holds.
     type Item;
 
@@ -42,7 +42,7 @@ pub(crate) trait Kept {
     fn room(&mut self, len: usize) -> &mut [Self::Item];
 }
 
-impl<T: Copy + Default> Kept for Vec<T> {
+impl<T: Copy + Default> ReusedBuffer for Vec<T> {
     type Item = T;
 
     fn room(&mut self, len: usize) -> &mut [T] {
@@ -53,7 +53,7 @@ impl<T: Copy + Default> Kept for Vec<T> {
     }
 }
 
-impl<T: Copy + Default> Kept for Aligned<T> {
+impl<T: Copy + Default> ReusedBuffer for Aligned<T> {
     type Item = T;
 
     fn room(&mut self, len: usize) -> &mut [T] {

@@ -6,7 +6,7 @@
 //! along `k` in a fixed order, so that the bytes of a row do not depend on the rows around it:
 //! scores are the same for any batch and any number of threads.
 
-use super::aligned::{Aligned, Kept};
+use super::aligned::{Aligned, ReusedBuffer};
 use super::quantised::{QuantisedRows, RightI8};
 use super::{Isa, Level};
 use std::cell::RefCell;

@@ -8,7 +8,6 @@ pub(crate) mod aligned;
 pub(crate) mod gemm;
 pub(crate) mod heads;
 mod isa;
-pub mod measure;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 mod portable;

@@ -4,7 +4,7 @@
 //! and has one scale and one offset per row. Nothing here is fused into one rounding, so that every
 //! instruction level gives the same bytes.
 
-use super::aligned::{Aligned, Kept, is_aligned};
+use super::aligned::{Aligned, ReusedBuffer, is_aligned};
 use super::gemm::COLS;
 use super::steps::{fold, larger, smaller};
 use super::{Isa, vectorised};
@@ -23,7 +23,7 @@ pub(super) fn nearest(v: f32) -> i32 {
 }
 
 /// Makes a kept buffer at least `len` long, and returns that part of it.
-pub(crate) fn room<B: Kept>(buffer: &mut B, len: usize) -> &mut [B::Item] {
+pub(crate) fn room<B: ReusedBuffer>(buffer: &mut B, len: usize) -> &mut [B::Item] {
     buffer.room(len)
 }
 

@@ -2,7 +2,7 @@
 
 mod outputs;
 
-pub use outputs::{Outputs, Pooling, Run, States};
+pub use outputs::{ForwardPass, Outputs, Pooling, States};
 
 use crate::batch::Batch;
 use crate::config::Config;
@@ -118,8 +118,9 @@ impl Model {
     /// Opens a folder in Hugging Face's layout.
     ///
     /// # Errors
-    /// If a file is missing or broken, if the architecture is not supported, and if the device
-    /// cannot be used or does not have this precision. A missing tokeniser is no error here.
+    /// Returns an error if a file is missing or broken, if the architecture is not supported, and
+    /// if the device cannot be used or does not have this precision. A missing tokeniser is no
+    /// error here.
     pub fn open(path: &Path, device: Device, precision: Precision) -> Result<Model> {
         let opened = source::open(path)?;
         let config = Config::from_fields(opened.config, opened.config_path)?;
@@ -131,8 +132,8 @@ impl Model {
     /// Makes a model of tensors in memory. It has no tokeniser and no fingerprint.
     ///
     /// # Errors
-    /// If a tensor is missing or does not have the shape that the configuration says, and if the
-    /// device cannot be used or does not have this precision.
+    /// Returns an error if a tensor is missing or does not have the shape that the configuration
+    /// says, and if the device cannot be used or does not have this precision.
     pub fn from_tensors(
         config: Config,
         tensors: &dyn Tensors,
@@ -197,7 +198,7 @@ impl Model {
     /// The tokeniser.
     ///
     /// # Errors
-    /// If the model came without one, or if it is broken or of an unknown kind.
+    /// Returns an error if the model came without one, or if it is broken or of an unknown kind.
     pub fn tokenizer(&self) -> Result<&Tokenizer> {
         self.tokenizer.as_ref().map_err(Error::again)
     }
@@ -237,9 +238,9 @@ impl Model {
     /// batch, any order and any number of threads.
     ///
     /// # Errors
-    /// If a sequence is too long or has a token that is not in the vocabulary, and if the model has
-    /// no such output.
-    pub fn run(&self, batch: &Batch, outputs: &Outputs) -> Result<Run> {
+    /// Returns an error if a sequence is too long or has a token that is not in the vocabulary, and
+    /// if the model has no such output.
+    pub fn run(&self, batch: &Batch, outputs: &Outputs) -> Result<ForwardPass> {
         let segments = match &self.engine {
             Engine::Cpu(cpu) => cpu.segments(),
             #[cfg(feature = "cuda")]
@@ -312,8 +313,8 @@ impl Model {
     /// states, bit for bit. Borrowed weights stay where they are.
     ///
     /// # Errors
-    /// If a part is missing, does not have the size that `config` says, or holds NaN or infinity.
-    /// Errors name `path`.
+    /// Returns an error if a part is missing, does not have the size that `config` says, or holds
+    /// NaN or infinity. Errors name `path`.
     pub fn from_parts(config: Config, find: Find<'_>, path: &Path) -> Result<Model> {
         let cpu = Cpu::from_parts(config, find, path, Isa::detect())?;
         Ok(Model::of(Engine::Cpu(Box::new(cpu)), path))
@@ -323,8 +324,8 @@ impl Model {
     /// are, bit for bit, those of [`Parameters::rounded`].
     ///
     /// # Errors
-    /// If a tensor is missing, does not have the size that `config` says, or holds NaN or infinity.
-    /// Errors name `path`.
+    /// Returns an error if a tensor is missing, does not have the size that `config` says, or holds
+    /// NaN or infinity. Errors name `path`.
     pub fn from_packed(config: Config, grid: Grid, find: Find<'_>, path: &Path) -> Result<Model> {
         let cpu = Cpu::from_packed(config, grid, find, path, Isa::detect())?;
         Ok(Model::of(Engine::Cpu(Box::new(cpu)), path))

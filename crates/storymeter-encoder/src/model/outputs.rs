@@ -96,9 +96,9 @@ impl Outputs {
     }
 }
 
-/// What a run has computed.
+/// What one forward pass has computed.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Run {
+pub struct ForwardPass {
     /// The width of the hidden states.
     pub(crate) width: usize,
     /// Where each sequence begins, and where the last one ends.
@@ -115,14 +115,19 @@ pub struct Run {
     pub(crate) likelihood_bounds: Vec<usize>,
 }
 
-impl Run {
-    pub(crate) fn new(batch: &Batch, width: usize, layers: &[usize]) -> Run {
-        Run { width, bounds: batch.bounds().to_vec(), layers: layers.to_vec(), ..Run::default() }
+impl ForwardPass {
+    pub(crate) fn new(batch: &Batch, width: usize, layers: &[usize]) -> ForwardPass {
+        ForwardPass {
+            width,
+            bounds: batch.bounds().to_vec(),
+            layers: layers.to_vec(),
+            ..ForwardPass::default()
+        }
     }
 
     /// Where the state of a token begins, in the last layer that was computed.
     pub(crate) fn last_state(&self, sequence: usize, token: usize) -> usize {
-        let Run { width, bounds, layers, .. } = self;
+        let ForwardPass { width, bounds, layers, .. } = self;
         let len = bounds[sequence + 1] - bounds[sequence];
         (bounds[sequence] * layers.len() + (layers.len() - 1) * len + token) * width
     }
@@ -197,14 +202,14 @@ impl Run {
 /// The hidden states after one layer.
 #[derive(Clone, Copy, Debug)]
 pub struct States<'a> {
-    run: &'a Run,
+    run: &'a ForwardPass,
     place: usize,
 }
 
 impl<'a> States<'a> {
     /// The states of the tokens of a sequence, one row of [`width`](States::width) numbers each.
     pub fn sequence(&self, sequence: usize) -> &'a [f32] {
-        let Run { width, bounds, layers, states, .. } = self.run;
+        let ForwardPass { width, bounds, layers, states, .. } = self.run;
         let (from, len) =
             (bounds[sequence] * width, (bounds[sequence + 1] - bounds[sequence]) * width);
         &states[from * layers.len() + self.place * len..][..len]

@@ -46,7 +46,7 @@ pub trait Tensors {
     /// A tensor in single precision; `None` if there is none of this name.
     ///
     /// # Errors
-    /// If the tensor cannot be decoded, or holds NaN or infinity.
+    /// Returns an error if the tensor cannot be decoded, or holds NaN or infinity.
     fn get(&self, name: &str) -> Result<Option<Tensor>>;
 }
 
@@ -88,7 +88,7 @@ impl TokenizerSource {
     /// Reads the tokeniser.
     ///
     /// # Errors
-    /// If its files are missing or broken, or do not belong to this configuration.
+    /// Returns an error if its files are missing or broken, or do not belong to this configuration.
     pub fn load(&self, config: &Config) -> Result<Tokenizer> {
         match self {
             TokenizerSource::Folder(folder) => Tokenizer::load(folder, config),
@@ -99,8 +99,8 @@ impl TokenizerSource {
     /// The names and contents of the files of the tokeniser, for another folder.
     ///
     /// # Errors
-    /// If a file cannot be read, or if the tokeniser of a GGUF file cannot be written as a
-    /// `tokenizer.json`.
+    /// Returns an error if a file cannot be read, or if the tokeniser of a GGUF file cannot be
+    /// written as a `tokenizer.json`.
     #[cfg(feature = "train")]
     pub fn files(&self, config: &Config) -> Result<Vec<(String, Vec<u8>)>> {
         let folder = match self {
@@ -126,7 +126,7 @@ impl TokenizerSource {
 /// `pytorch_model.bin`, each in one piece or in several with an index.
 ///
 /// # Errors
-/// If a file is missing, or is not what such a folder has.
+/// Returns an error if a file is missing, or is not what such a folder has.
 pub fn open(path: &Path) -> Result<Opened> {
     if path.is_dir() {
         return open_folder(path);
@@ -146,7 +146,8 @@ pub fn open_gguf_bytes(path: &Path, bytes: Vec<u8>) -> Result<Opened> {
 /// name `path`.
 ///
 /// # Errors
-/// If PyTorch did not write the file, or if it asks for anything that does not make tensors.
+/// Returns an error if PyTorch did not write the file, or if it asks for anything that does not
+/// make tensors.
 pub fn open_torch_bytes(path: &Path, bytes: Vec<u8>) -> Result<Box<dyn Tensors + Send + Sync>> {
     Ok(Box::new(TorchFile::open(Content::from_bytes(path, bytes))?))
 }

@@ -104,7 +104,8 @@ pub(super) struct Pickled {
 /// Reads the pickle at the beginning of `bytes`, which are then those that follow it.
 ///
 /// # Errors
-/// If the pickle is cut off or damaged, or needs anything that does not make tensors.
+/// Returns an error if the pickle is cut off or damaged, or needs anything that does not make
+/// tensors.
 pub(super) fn load(bytes: &mut &[u8]) -> Result<Pickled> {
     let mut machine = Machine::new(bytes);
     let top = machine.run()?;
@@ -148,7 +149,7 @@ impl Pickled {
     /// in Python, the last of several entries with one name counts.
     ///
     /// # Errors
-    /// If it is no table.
+    /// Returns an error if it is no table.
     pub(super) fn tensors(&self) -> Result<Vec<(Arc<str>, Arc<View>)>> {
         let Value::Dict(entries) = self.value(self.top) else {
             return Err("the pickle is not a table of names and tensors".into());

@@ -22,7 +22,7 @@ impl<'a> Safetensors<'a> {
     /// Reads the header.
     ///
     /// # Errors
-    /// If the file is not a complete safetensors file.
+    /// Returns an error if the file is not a complete safetensors file.
     pub(crate) fn open(content: Content<'a>) -> Result<Safetensors<'a>> {
         let broken = |problem: &str| Error::Safetensors {
             path: content.path().into(),

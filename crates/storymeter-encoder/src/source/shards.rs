@@ -30,7 +30,7 @@ impl Shards {
     /// in the same folder. Also returns the fingerprint of all files in the order of their names.
     ///
     /// # Errors
-    /// If the index or a file is missing or broken.
+    /// Returns an error if the index or a file is missing or broken.
     pub(super) fn open(
         path: &Path,
         open: impl Fn(Content<'static>) -> Result<Box<dyn Tensors + Send + Sync>>,

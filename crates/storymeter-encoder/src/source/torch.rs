@@ -56,8 +56,8 @@ impl TorchFile {
     /// Reads the list of tensors. Nothing in the file is run.
     ///
     /// # Errors
-    /// If PyTorch did not write the file, or if it is damaged or asks for anything that does not
-    /// make tensors.
+    /// Returns an error if PyTorch did not write the file, or if it is damaged or asks for anything
+    /// that does not make tensors.
     pub(crate) fn open(content: Content<'static>) -> Result<TorchFile> {
         let is_archive = *content.read(0, content.length().min(2))? == *b"PK";
         let (mut views, storages) =

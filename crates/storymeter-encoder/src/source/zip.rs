@@ -47,7 +47,8 @@ impl<'a> Fields<'a> {
 /// The files of an archive.
 ///
 /// # Errors
-/// If the archive is cut off or damaged, or if a file in it is compressed or encrypted.
+/// Returns an error if the archive is cut off or damaged, or if a file in it is compressed or
+/// encrypted.
 pub(super) fn entries(content: &Content<'_>) -> Result<Vec<Entry>> {
     let cut = || content.broken("this zip archive is cut off or damaged");
     let (count, size, start) = directory(content)?;

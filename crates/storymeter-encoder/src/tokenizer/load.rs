@@ -19,12 +19,23 @@ pub const TOKENIZER_FILES: [&str; 4] =
 /// have 20 MB.
 pub const LARGEST_TOKENIZER_FILE: u64 = 1 << 25;
 
+/// Reads the tokeniser's files in a folder.
+///
+/// # Errors
+/// Returns an error if a file is there but cannot be read.
+pub fn tokenizer_files(folder: &Path) -> Result<Vec<(&'static str, Vec<u8>)>> {
+    let existing = TOKENIZER_FILES.into_iter().filter(|name| folder.join(name).exists());
+    let read = |name| Ok((name, read_model_file(&folder.join(name), LARGEST_TOKENIZER_FILE)?));
+    existing.map(read).collect()
+}
+
 impl Tokenizer {
     /// Reads the tokeniser of a model folder from `tokenizer.json` or, if there is none, from
     /// `vocab.json` and `merges.txt` or from `vocab.txt`.
     ///
     /// # Errors
-    /// If the files cannot be read, are a tokeniser of an unknown kind, or belong to another model.
+    /// Returns an error if the files cannot be read, are a tokeniser of an unknown kind, or belong
+    /// to another model.
     pub fn load(folder: &Path, config: &Config) -> Result<Tokenizer> {
         Tokenizer::build(config, |name| Source { path: folder.join(name), given: None })
     }

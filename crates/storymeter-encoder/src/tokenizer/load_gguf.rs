@@ -26,7 +26,8 @@ impl Tokenizer {
     /// Reads the tokeniser of a GGUF file.
     ///
     /// # Errors
-    /// If the tokeniser is of an unknown kind, is broken, or does not belong to the configuration.
+    /// Returns an error if the tokeniser is of an unknown kind, is broken, or does not belong to
+    /// the configuration.
     pub(crate) fn from_gguf(vocabulary: &GgufVocabulary, config: &Config) -> Result<Tokenizer> {
         let file = Source { path: vocabulary.path.clone(), given: None };
         Facts { file: &file, vocabulary }.all()?.build(&file, config)

@@ -17,7 +17,7 @@ mod save_bpe;
 mod split;
 mod wordpiece;
 
-pub use load::{LARGEST_TOKENIZER_FILE, TOKENIZER_FILES};
+pub use load::{LARGEST_TOKENIZER_FILE, TOKENIZER_FILES, tokenizer_files};
 pub use pair::TextPair;
 
 use bpe::BytePairs;

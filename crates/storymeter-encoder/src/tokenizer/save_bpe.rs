@@ -14,7 +14,8 @@ impl BpeParts {
     /// The contents of `tokenizer.json` and `tokenizer_config.json`. Errors name `path`.
     ///
     /// # Errors
-    /// If the tokeniser is one that these files, as this crate reads them, cannot describe.
+    /// Returns an error if the tokeniser is one that these files, as this crate reads them, cannot
+    /// describe.
     pub(super) fn to_files(&self, path: &Path, config: &Config) -> Result<[(String, Vec<u8>); 2]> {
         let refuse =
             |problem: &str| Error::Tokenizer { path: path.into(), problem: problem.into() };

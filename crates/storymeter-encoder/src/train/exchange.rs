@@ -34,13 +34,13 @@ pub trait Exchange<B: Backend> {
     /// Replaces the gradients of all `tensors` tensors by their sums over the ranks.
     ///
     /// # Errors
-    /// If the device or the connection between the ranks fails.
+    /// Returns an error if the device or the connection between the ranks fails.
     fn sum_gradients(&self, backend: &B, store: &mut B::Store, tensors: usize) -> Result<()>;
 
     /// Replaces a few numbers by their sums over the ranks.
     ///
     /// # Errors
-    /// If the device or the connection between the ranks fails.
+    /// Returns an error if the device or the connection between the ranks fails.
     fn sum(&self, backend: &B, numbers: &mut [f64]) -> Result<()>;
 }
 

@@ -183,7 +183,8 @@ impl<B: Backend> Network<B> {
     /// stand side by side.
     ///
     /// # Errors
-    /// If a story is too long, a token is not in the vocabulary, or the device fails.
+    /// Returns an error if a story is too long, a token is not in the vocabulary, or the device
+    /// fails.
     ///
     /// # Panics
     /// If a row is not a token of the batch.
@@ -284,7 +285,8 @@ impl<B: Backend> Network<B> {
     /// The logits of all words at some rows of a batch, without dropout, one after the other.
     ///
     /// # Errors
-    /// If a story is too long, a token is not in the vocabulary, or the device fails.
+    /// Returns an error if a story is too long, a token is not in the vocabulary, or the device
+    /// fails.
     ///
     /// # Panics
     /// If a row is not a token of the batch.

@@ -27,7 +27,8 @@ impl LanguageModelWeights {
     /// Reads a model: a folder in Hugging Face's layout, or a GGUF file.
     ///
     /// # Errors
-    /// If a file is missing or broken, and if the model is not a causal language model.
+    /// Returns an error if a file is missing or broken, and if the model is not a causal language
+    /// model.
     pub fn open(path: &Path) -> Result<LanguageModelWeights> {
         let opened = source::open(path)?;
         let config = Config::from_fields(opened.config, opened.config_path)?;
@@ -44,7 +45,7 @@ impl LanguageModelWeights {
     /// Reads the tokeniser.
     ///
     /// # Errors
-    /// If its files are missing or broken, or do not belong to the model.
+    /// Returns an error if its files are missing or broken, or do not belong to the model.
     pub fn tokenizer(&self) -> Result<Tokenizer> {
         self.tokenizer.load(&self.config)
     }
@@ -53,8 +54,8 @@ impl LanguageModelWeights {
     /// those of the tokeniser. A tokeniser from a GGUF file becomes a `tokenizer.json`.
     ///
     /// # Errors
-    /// If a file of the tokeniser cannot be read, or if the tokeniser of a GGUF file cannot be
-    /// written as a `tokenizer.json`.
+    /// Returns an error if a file of the tokeniser cannot be read, or if the tokeniser of a GGUF
+    /// file cannot be written as a `tokenizer.json`.
     pub fn files(&self) -> Result<Vec<(String, Vec<u8>)>> {
         let mut config = self.config.clone();
         let tied = !self.parameters.has(NEXT_TOKEN);
@@ -107,8 +108,8 @@ impl Parameters {
     /// Takes the tensors of a causal language model out of others, for training.
     ///
     /// # Errors
-    /// If the architecture is none of causal language models, or if a tensor is missing, has the
-    /// wrong shape or cannot be read.
+    /// Returns an error if the architecture is none of causal language models, or if a tensor is
+    /// missing, has the wrong shape or cannot be read.
     pub fn of_language_model(config: &Config, tensors: &dyn Tensors) -> Result<Parameters> {
         config.check_trained()?;
         let architecture = config.family.architecture();

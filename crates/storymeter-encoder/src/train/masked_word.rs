@@ -23,8 +23,8 @@ impl MaskedWordWeights {
     /// Reads the weights of a model.
     ///
     /// # Errors
-    /// If a file is missing or broken, and if the model has no head for hidden words that can be
-    /// trained.
+    /// Returns an error if a file is missing or broken, and if the model has no head for hidden
+    /// words that can be trained.
     pub fn open(path: &Path) -> Result<MaskedWordWeights> {
         let opened = source::open(path)?;
         let config = Config::from_fields(opened.config, opened.config_path)?;

@@ -82,7 +82,7 @@ pub struct Trace<B: Backend> {
     /// What the norm at one of the ends was applied to: the embeddings, or the states after the
     /// last block.
     before_norm: Option<B::Numbers>,
-    layers: Vec<Kept<B>>,
+    layers: Vec<LayerTrace<B>>,
     hidden: B::Numbers,
 }
 
@@ -104,7 +104,7 @@ impl<B: Backend> Trace<B> {
 }
 
 /// The input of a layer, and what was computed from it unless that is to be done again.
-struct Kept<B: Backend> {
+struct LayerTrace<B: Backend> {
     input: B::Numbers,
     inner: Option<Inner<B>>,
 }
@@ -130,7 +130,8 @@ impl<B: Backend> Network<B> {
     /// Copies the weights of a model, and of heads on top of it, to the device.
     ///
     /// # Errors
-    /// If a tensor does not have as many numbers as the configuration says, or if the device fails.
+    /// Returns an error if a tensor does not have as many numbers as the configuration says, or if
+    /// the device fails.
     pub fn new(
         backend: B,
         config: Config,
@@ -169,7 +170,7 @@ impl<B: Backend> Network<B> {
     /// Copies the weights of the model back from the device.
     ///
     /// # Errors
-    /// If the device fails.
+    /// Returns an error if the device fails.
     pub fn parameters(&self) -> Result<Parameters> {
         Ok(Parameters { tensors: self.named(Part::Weights, &self.layout.expected, 0)? })
     }
@@ -177,7 +178,7 @@ impl<B: Backend> Network<B> {
     /// Copies the weights of the heads back from the device.
     ///
     /// # Errors
-    /// If the device fails.
+    /// Returns an error if the device fails.
     pub fn heads(&self) -> Result<Vec<Tensor>> {
         self.named(Part::Weights, &self.heads, self.layout.expected.len())
     }
@@ -186,7 +187,7 @@ impl<B: Backend> Network<B> {
     /// sums since they were last cleared.
     ///
     /// # Errors
-    /// If the device fails.
+    /// Returns an error if the device fails.
     pub fn gradients(&self) -> Result<Parameters> {
         let mut tensors = self.named(Part::Gradients, &self.layout.expected, 0)?;
         tensors.extend(self.named(Part::Gradients, &self.heads, tensors.len())?);
@@ -214,7 +215,7 @@ impl<B: Backend> Network<B> {
     /// in the background.
     ///
     /// # Errors
-    /// If the device fails.
+    /// Returns an error if the device fails.
     pub fn take_losses(&mut self) -> Result<[f64; LOSSES]> {
         self.backend.take_losses(&mut self.store)
     }
@@ -222,7 +223,7 @@ impl<B: Backend> Network<B> {
     /// Replaces the gradients by their sums over the devices that train together.
     ///
     /// # Errors
-    /// If the exchange fails.
+    /// Returns an error if the exchange fails.
     pub fn sum_gradients(&mut self, exchange: &dyn Exchange<B>) -> Result<()> {
         let tensors = self.tensor_count();
         exchange.sum_gradients(&self.backend, &mut self.store, tensors)
@@ -233,8 +234,8 @@ impl<B: Backend> Network<B> {
     /// background.
     ///
     /// # Errors
-    /// [`Error::GradientsNotFinite`] if [`MOST_SKIPPED`] steps in a row or more were skipped, and
-    /// any error of the device.
+    /// Returns [`Error::GradientsNotFinite`] if [`MOST_SKIPPED`] steps in a row or more were
+    /// skipped, and any error of the device.
     pub fn steps(&self) -> Result<(f64, Skipped)> {
         let (norm, skipped) = self.backend.steps(&self.store)?;
         if skipped.in_a_row >= MOST_SKIPPED {
@@ -298,7 +299,7 @@ impl<B: Backend> Network<B> {
     /// Computes the last hidden states of a batch, and keeps what the backward pass needs.
     ///
     /// # Errors
-    /// If a story is too long, or a token is not in the vocabulary.
+    /// Returns an error if a story is too long, or a token is not in the vocabulary.
     pub fn forward(&self, batch: &Batch, options: ForwardOptions) -> Result<Trace<B>> {
         self.run(batch, options, true)
     }
@@ -307,7 +308,7 @@ impl<B: Backend> Network<B> {
     /// kept.
     ///
     /// # Errors
-    /// If a story is too long, or a token is not in the vocabulary.
+    /// Returns an error if a story is too long, or a token is not in the vocabulary.
     pub fn encode(&self, batch: &Batch) -> Result<B::Numbers> {
         Ok(self.run(batch, ForwardOptions::default(), false)?.hidden)
     }
@@ -342,7 +343,7 @@ impl<B: Backend> Network<B> {
             let input = std::mem::replace(&mut trace.hidden, output);
             if keep {
                 let inner = (!options.recompute).then_some(inner);
-                trace.layers.push(Kept { input, inner });
+                trace.layers.push(LayerTrace { input, inner });
             }
         }
         if let Ends::Before { last_norm, .. } = self.ends {

@@ -71,7 +71,7 @@ impl Optimiser {
     /// Makes an optimiser that goes on where a run stopped.
     ///
     /// # Errors
-    /// If the state belongs to other tensors, or if the device fails.
+    /// Returns an error if the state belongs to other tensors, or if the device fails.
     pub fn resume<B: Backend>(
         network: &mut Network<B>,
         settings: AdamW,
@@ -93,7 +93,7 @@ impl Optimiser {
     /// Copies the state that a checkpoint must keep from the device.
     ///
     /// # Errors
-    /// If the device fails.
+    /// Returns an error if the device fails.
     pub fn state<B: Backend>(&self, network: &Network<B>) -> Result<OptimiserState> {
         let read = |part, tensor| network.backend.read(&network.store, part, tensor);
         let means = (0..network.tensor_count())

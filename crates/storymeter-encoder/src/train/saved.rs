@@ -36,7 +36,7 @@ impl SavedTensors {
     /// Copies everything that a run needs from the device.
     ///
     /// # Errors
-    /// If the device fails.
+    /// Returns an error if the device fails.
     pub fn of<B: Backend>(network: &Network<B>, optimiser: &Optimiser) -> Result<SavedTensors> {
         let tensors = network.parameters()?.tensors.into_iter().chain(network.heads()?);
         let OptimiserState { means, .. } = optimiser.state(network)?;
@@ -46,7 +46,7 @@ impl SavedTensors {
     /// Moves the saved weights to the tensors of an encoder and its heads, in this order.
     ///
     /// # Errors
-    /// How the saved network differs from this one.
+    /// Returns an error that says how the saved network differs from this one.
     pub fn put_into(&mut self, encoder: &mut [Tensor], heads: &mut [Tensor]) -> Result<(), String> {
         if encoder.len() + heads.len() != self.weights.len() {
             return Err("another number of tensors".to_owned());
@@ -64,7 +64,7 @@ impl SavedTensors {
     /// SHA-256. Errors name `path`.
     ///
     /// # Errors
-    /// If a header of this size cannot be written.
+    /// Returns an error if a header of this size cannot be written.
     pub fn to_bytes(&self, path: &Path, state: impl FnOnce(String) -> String) -> Result<Vec<u8>> {
         let wrong = |e: safetensors::SafeTensorError| invalid(path, e.to_string());
         let mut named: Vec<(String, Vec<u8>)> = Vec::new();
@@ -90,7 +90,7 @@ impl SavedTensors {
     /// text has it.
     ///
     /// # Errors
-    /// If these are not the bytes of a complete file of a run.
+    /// Returns an error if these are not the bytes of a complete file of a run.
     pub fn from_bytes(path: &Path, bytes: &[u8]) -> Result<(SavedTensors, SavedState)> {
         let broken = |e: safetensors::SafeTensorError| {
             let said: String = e.to_string().chars().take(LONGEST_MESSAGE).collect();

@@ -1,26 +1,28 @@
 //! Compares every operation on the GPU with its twin on the CPU, and whole networks with the CPU
 //! and with PyTorch.
 //!
-//!     cargo test --release -p storymeter-encoder --features cuda --test cuda -- --include-ignored
+//!     cargo test --release -p storymeter-encoder --features cuda --test cuda -- \
+//!         --include-ignored --skip pytorch_steps
 //!
 //! The tests need an NVIDIA GPU, so that they are ignored unless they are asked for. Each makes all
-//! of its comparisons before it fails; `--nocapture` shows them.
+//! of its comparisons before it fails; `--nocapture` shows them. They are a program of their own,
+//! because it is built on one machine and run on another that has a GPU.
 #![allow(clippy::print_stdout)]
 
 mod causal;
 mod int8;
-#[path = "../loss/mod.rs"]
+#[path = "../support/loss.rs"]
 mod loss;
 mod models;
-#[path = "../next_token/mod.rs"]
+#[path = "../support/next_token.rs"]
 mod next_token;
+mod pytorch_steps;
 mod report;
-#[path = "../shape/mod.rs"]
+#[path = "../support/shape.rs"]
 mod shape;
-#[allow(dead_code, reason = "some of it is for tests/pytorch_steps.rs")]
 mod steps;
-#[allow(dead_code, reason = "some of it is for tests/architectures.rs")]
-#[path = "../tiny/mod.rs"]
+#[allow(dead_code, reason = "some of it is for tests/encoder")]
+#[path = "../support/tiny.rs"]
 mod tiny;
 
 use half::{bf16, f16};

@@ -152,7 +152,8 @@ impl Analysis {
                     _ => None,
                 };
                 let one = |&(metric, criterion): &(usize, usize)| -> Result<Agreement> {
-                    let found = *self.correlations.get(level, coefficient, metric, criterion);
+                    let found =
+                        self.correlations.get(level, coefficient, metric, criterion).clone();
                     let found = match level {
                         Level::Story => {
                             self.story_interval(found, slices.as_ref(), metric, criterion)?

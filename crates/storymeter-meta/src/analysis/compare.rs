@@ -4,7 +4,7 @@
 use std::cmp::Ordering;
 
 use rayon::prelude::*;
-use storymeter_core::{Direction, Progress};
+use storymeter_core::Progress;
 use storymeter_stats::{
     Coefficient, DependentTest, Design, Exchange, Matrix, SharedCorrelations, StatsError,
     WilliamsRules, calibrate_ties, meng_rosenthal_rubin, permutation_test, steiger,
@@ -12,107 +12,97 @@ use storymeter_stats::{
 };
 
 use super::correlations::Slices;
-use super::pairwise::verdicts;
-use super::{Analysis, Settings, gap_of};
+use super::pairwise::{PUBLISHED_SHARE, Verdict, pairs, verdict};
+use super::{Analysis, Settings};
 use crate::error::Result;
 use crate::level::Level;
-use crate::outcome::{Gap, Outcome};
+use crate::outcome::{Absence, Outcome, absence};
 use crate::study::{
-    Comparison, Difference, DifferenceKind, Edition, PValue, PairAccuracy, Pairwise, PairwiseRow,
-    Side, Sides, Test, TestMatrix, Turn, pair_index,
+    Comparison, Edition, PValue, PairAccuracy, Pairwise, PairwiseRow, Side, Sides, Test,
+    TestMatrix, Turn, pair_index,
 };
 
-/// The published matrices call an increase significant below this.
-const SIGNIFICANT: f64 = 0.05;
 /// The fewest observations of a test between two metrics.
 const FEWEST: usize = 4;
 /// Up to this many stories, all pairs of stories are compared (two million).
 const MOST_POOLED: usize = 2000;
 
 impl Analysis {
+    /// Which of the systems of each pair a column calls better.
+    fn verdicts(&self, column: usize, fewest: usize) -> Vec<Option<Verdict>> {
+        if self.edition == Edition::Published {
+            return self.wins.iter().map(|pair| pair.verdict(column)).collect();
+        }
+        let (key, systems) = (&self.grid.columns()[column].key, self.grid.systems());
+        let found = self.comparisons.iter().find(|found| found.column.key == *key);
+        pairs(systems.len())
+            .into_iter()
+            .map(|(a, b)| verdict(found?, &systems[a], &systems[b], fewest))
+            .collect()
+    }
+
     /// Weighted F1 in percent between the verdicts of each criterion and of a metric, over the
     /// pairs of systems that both can judge.
-    fn f1(&self, metric: usize, edition: Edition) -> Result<(Vec<Outcome<f64>>, Vec<usize>)> {
-        let (options, directed) = (self.settings.duels, edition == Edition::Corrected);
-        // The published analysis has no such rule; HANNA's systems share all items.
-        let fewest = match edition {
-            Edition::Corrected => options.fewest_items(self.settings.sides),
-            Edition::Published => 1,
-        };
-        let share = self.winning_share(edition);
-        let say = |column| verdicts(&self.grid, &self.duels, column, directed, share, fewest);
-        let predicted = say(metric);
+    fn f1(
+        &self,
+        criteria: &[Vec<Option<Verdict>>],
+        metric: usize,
+        fewest: usize,
+    ) -> Result<(Vec<Outcome<f64>>, Vec<usize>)> {
+        let predicted = self.verdicts(metric, fewest);
         let mut found = (Vec::new(), Vec::new());
-        for &criterion in &self.criteria {
-            let f1 = weighted_f1_of_present(&say(criterion), &predicted)?;
+        for criterion in criteria {
+            let f1 = weighted_f1_of_present(criterion, &predicted)?;
             // The published analysis has an F1 also where people call all systems equal.
-            let value = match edition {
+            let value = match self.edition {
                 Edition::Corrected => f1.informative(),
                 Edition::Published => f1.undefined.map_or(Ok(f1.value), Err),
             };
             found.0.push(match value {
                 Ok(value) => Ok(100.0 * value),
-                Err(_) if f1.n > 0 => Err(Gap::NoDifference),
-                Err(_) if self.share_an_item(metric, criterion) => Err(Gap::FewSharedItems(fewest)),
-                Err(_) => Err(Gap::NoSharedItem),
+                Err(_) if f1.n > 0 => Err(Absence::NoDifference),
+                Err(_) => Err(Absence::Fewer(fewest)),
             });
             found.1.push(f1.n);
         }
         Ok(found)
     }
 
-    /// Whether any two systems have values of both columns on the same item.
-    fn share_an_item(&self, a: usize, b: usize) -> bool {
-        self.duels.iter().any(|duel| duel.shared[a] > 0 && duel.shared[b] > 0)
+    /// The fewest items on which one system can be called better than another: with fewer, one that
+    /// is better on every single item would still be so by chance more often than the confidence
+    /// allows. The published analysis has no such rule; HANNA's systems share all items.
+    fn fewest_items(&self) -> usize {
+        if self.edition == Edition::Published {
+            return 1;
+        }
+        let sides = self.settings.sides.choose(2.0, 1.0);
+        let smallest = |items: i32| sides * 0.5f64.powi(items);
+        let chance = (1.0 - self.settings.confidence).max(f64::MIN_POSITIVE);
+        (1..1100).find(|&items| smallest(items) <= chance).unwrap_or(1100) as usize
     }
 
-    /// The share of the draws that a system must win to be called better than another.
-    fn winning_share(&self, edition: Edition) -> f64 {
-        self.settings.duels.winning_share(self.settings.sides_of(edition))
-    }
-
-    /// All metrics as judges between systems.
-    pub fn pairwise(&self) -> Result<Pairwise> {
+    /// All metrics as judges between systems, if the systems were compared.
+    pub fn pairwise(&self) -> Result<Option<Pairwise>> {
+        let method = self.comparisons.first().map(|found| found.method.clone());
+        if method.is_none() && self.edition == Edition::Corrected {
+            return Ok(None);
+        }
+        let fewest = self.fewest_items();
+        let criteria: Vec<_> =
+            self.criteria.iter().map(|&column| self.verdicts(column, fewest)).collect();
         let row = |&metric: &usize| -> Result<PairwiseRow> {
-            let (f1, n) = self.f1(metric, self.edition)?;
+            let (f1, n) = self.f1(&criteria, metric, fewest)?;
             Ok(PairwiseRow { metric: self.key(metric), f1, n })
         };
-        Ok(Pairwise {
-            pairs: self.duels.len(),
-            draws: self.settings.duels.draws,
-            confidence: self.winning_share(self.edition),
-            seed: self.settings.duels.seed,
+        Ok(Some(Pairwise {
+            pairs: pairs(self.grid.systems().len()).len(),
+            draws: self.settings.pairs.draws(self.edition),
+            confidence: method.as_ref().map_or(PUBLISHED_SHARE, |method| method.confidence),
+            seed: self.settings.pairs.seed,
             directed: self.edition == Edition::Corrected,
+            method,
             rows: self.metrics.iter().map(row).collect::<Result<_>>()?,
-        })
-    }
-
-    /// What it does to metrics where less is better if their direction is ignored and a verdict has
-    /// one side.
-    pub fn pairwise_differences(&self, differences: &mut Vec<Difference>) -> Result<()> {
-        for &metric in &self.metrics {
-            if self.grid.columns()[metric].direction == Direction::Lower {
-                let mean = |(f1, _): (Vec<Outcome<f64>>, Vec<usize>)| match f1
-                    .iter()
-                    .copied()
-                    .sum::<Outcome<f64>>()
-                {
-                    Ok(sum) => format!("{:.0}", sum / f1.len() as f64),
-                    Err(gap) => gap.to_string(),
-                };
-                let published = mean(self.f1(metric, Edition::Published)?);
-                let corrected = mean(self.f1(metric, Edition::Corrected)?);
-                if published != corrected {
-                    differences.push(Difference {
-                        kind: DifferenceKind::Pairwise,
-                        subject: self.key(metric).to_string(),
-                        published,
-                        corrected,
-                    });
-                }
-            }
-        }
-        Ok(())
+        }))
     }
 
     /// How often each metric orders two stories as each criterion does, with calibrated ties: pairs
@@ -139,20 +129,20 @@ impl Analysis {
                 ratings.iter().zip(&scores).map(|(r, s)| (r.as_slice(), s.as_slice())).collect();
             let calibrated = if many { Ok(None) } else { calibrate_ties(&groups).map(Some) };
             let (found, n) = match calibrated {
-                Ok(None) => (Err(Gap::TooMany), 0),
+                Ok(None) => (Err(Absence::TooMany), 0),
                 Ok(Some(found)) => (Ok(found), found.pairs),
-                Err(StatsError::TooFew { .. }) if apart => (Err(Gap::Fewer(2)), 0),
-                Err(StatsError::TooFew { .. }) => (Err(Gap::NoSharedItem), 0),
-                Err(StatsError::TooMany { .. }) => (Err(Gap::TooMany), 0),
-                Err(StatsError::NotFinite { .. }) => (Err(Gap::Infinite), 0),
+                Err(StatsError::TooFew { .. }) if apart => (Err(Absence::Fewer(2)), 0),
+                Err(StatsError::TooFew { .. }) => (Err(Absence::NoSharedItem), 0),
+                Err(StatsError::TooMany { .. }) => (Err(Absence::TooMany), 0),
+                Err(StatsError::NotFinite { .. }) => (Err(Absence::Infinite), 0),
                 Err(e) => return Err(e.into()),
             };
             Ok(PairAccuracy {
                 metric: self.key(metric),
                 criterion: self.key(criterion),
                 level,
-                accuracy: found.map(|calibration| calibration.accuracy),
-                uncalibrated: found.map(|calibration| calibration.uncalibrated),
+                accuracy: found.clone().map(|calibration| calibration.accuracy),
+                uncalibrated: found.clone().map(|calibration| calibration.uncalibrated),
                 threshold: found.map(|calibration| calibration.threshold),
                 n,
             })
@@ -162,14 +152,13 @@ impl Analysis {
 
     /// The correlations of a criterion with every two metrics and between them, pair by pair, with
     /// the number of observations that all three rest on.
-    fn threes(
+    fn triples(
         &self,
         level: Level,
         coefficient: Coefficient,
         criterion: usize,
-        edition: Edition,
     ) -> Result<Vec<SharedCorrelations>> {
-        let slices = match (level, edition) {
+        let slices = match (level, self.edition) {
             (Level::Story, Edition::Corrected) => Some(Slices::of(&self.grid, coefficient)?),
             _ => None,
         };
@@ -185,7 +174,7 @@ impl Analysis {
                 _ => self.grid.values(column),
             };
             let complete = columns.iter().all(|&c| vector(c).iter().all(|v| !v.is_nan()));
-            if edition == Edition::Corrected && !complete {
+            if self.edition == Edition::Corrected && !complete {
                 let [x, y, z] = columns.map(vector);
                 return Ok(SharedCorrelations::from_columns(coefficient, x, y, z)?);
             }
@@ -214,15 +203,15 @@ impl Analysis {
         let pairs = self.metrics.len() * self.metrics.len().saturating_sub(1) / 2;
         self.progress.begin("tests between metrics");
         self.progress.expect((self.criteria.len() * pairs) as u64);
-        let test = |&criterion: &usize| self.test(level, criterion, self.edition);
+        let test = |&criterion: &usize| self.test(level, criterion);
         let tests = self.criteria.iter().map(test).collect();
         self.progress.end();
         tests
     }
 
-    fn test(&self, level: Level, criterion: usize, edition: Edition) -> Result<TestMatrix> {
+    fn test(&self, level: Level, criterion: usize) -> Result<TestMatrix> {
         let Settings { test, coefficient, correction, .. } = self.settings;
-        let threes = self.threes(level, coefficient, criterion, edition)?;
+        let triples = self.triples(level, coefficient, criterion)?;
         let (systems, items) = (self.grid.systems().len(), self.grid.items().len());
         let design = Design {
             coefficient,
@@ -241,56 +230,23 @@ impl Analysis {
             ratings: self.grid.values(criterion),
             scores: &scores,
         };
-        let turns: Vec<Turn> = self.metrics.iter().map(|&m| self.turn(m, edition)).collect();
+        let turns: Vec<Turn> = self.metrics.iter().map(|&m| self.turn(m)).collect();
         Ok(TestMatrix {
             test,
             criterion: self.key(criterion),
             level,
             coefficient,
             correction,
-            sides: self.settings.sides_of(edition),
+            sides: self.settings.sides_of(self.edition),
             metrics: self.keys(&self.metrics),
             pairs: compare_all(
                 &turns,
-                &threes,
+                &triples,
                 (&self.settings, &self.progress),
-                edition,
+                self.edition,
                 &permutation,
             )?,
         })
-    }
-
-    /// How many tests of each matrix are significant or undefined in each edition.
-    pub fn williams_differences(
-        &self,
-        level: Level,
-        differences: &mut Vec<Difference>,
-    ) -> Result<()> {
-        for &criterion in &self.criteria {
-            let summary = |edition| -> Result<String> {
-                let threes = self.threes(level, Coefficient::Pearson, criterion, edition)?;
-                let turn = |&metric: &usize| self.turn(metric, edition);
-                let turns: Vec<Turn> = self.metrics.iter().map(turn).collect();
-                let sides = self.settings.sides_of(edition);
-                let tests = williams_tests(&turns, &threes, sides, edition)?;
-                let small = |one: &&Comparison| one.p_value.is_ok_and(|p| p.raw < SIGNIFICANT);
-                let significant = tests.iter().filter(small).count();
-                let impossible =
-                    tests.iter().filter(|one| one.p_value == Err(Gap::Impossible)).count();
-                Ok(format!("{significant} significant, {impossible} impossible"))
-            };
-            let (published, corrected) =
-                (summary(Edition::Published)?, summary(Edition::Corrected)?);
-            if published != corrected {
-                differences.push(Difference {
-                    kind: DifferenceKind::Williams(level),
-                    subject: self.key(criterion).to_string(),
-                    published,
-                    corrected,
-                });
-            }
-        }
-        Ok(())
     }
 }
 
@@ -307,7 +263,7 @@ pub(crate) fn compare_columns(
     let three = |(i, j): (usize, usize)| {
         SharedCorrelations::from_columns(coefficient, ratings, columns[i], columns[j])
     };
-    let threes = pairs(columns.len())
+    let triples = pairs(columns.len())
         .into_par_iter()
         .map(three)
         .collect::<storymeter_stats::Result<Vec<_>>>()?;
@@ -320,9 +276,9 @@ pub(crate) fn compare_columns(
         scores: &|metric| columns[metric],
     };
     progress.begin("tests between metrics");
-    progress.expect(threes.len() as u64);
+    progress.expect(triples.len() as u64);
     let watched = (settings, progress);
-    let tests = compare_all(turns, &threes, watched, Edition::Corrected, &permutation);
+    let tests = compare_all(turns, &triples, watched, Edition::Corrected, &permutation);
     progress.end();
     tests
 }
@@ -330,26 +286,26 @@ pub(crate) fn compare_columns(
 /// The test of the settings between all pairs of metrics, with corrected p-values.
 fn compare_all(
     turns: &[Turn],
-    threes: &[SharedCorrelations],
+    triples: &[SharedCorrelations],
     (settings, progress): (&Settings, &Progress),
     edition: Edition,
     permutation: &Permutation<'_>,
 ) -> Result<Vec<Comparison>> {
     let sides = settings.sides_of(edition);
     let mut comparisons: Vec<Comparison> = match settings.test {
-        Test::Williams => williams_tests(turns, threes, sides, edition)?,
-        Test::Steiger => dependent_tests(turns, threes, sides, steiger)?,
-        Test::Meng => dependent_tests(turns, threes, sides, meng_rosenthal_rubin)?,
+        Test::Williams => williams_tests(turns, triples, sides, edition)?,
+        Test::Steiger => dependent_tests(turns, triples, sides, steiger)?,
+        Test::Meng => dependent_tests(turns, triples, sides, meng_rosenthal_rubin)?,
         Test::Permutation => {
             let test = |(pair, three)| {
                 progress.advance(1);
                 permutation.test(pair, three, turns, (settings, sides))
             };
-            pairs(turns.len()).into_iter().zip(threes).map(test).collect::<Result<_>>()?
+            pairs(turns.len()).into_iter().zip(triples).map(test).collect::<Result<_>>()?
         }
     };
     let raw: Vec<Option<f64>> =
-        comparisons.iter().map(|one| one.p_value.ok().map(|p| p.raw)).collect();
+        comparisons.iter().map(|one| one.p_value.as_ref().ok().map(|p| p.raw)).collect();
     let corrected = settings.correction.adjust_present(&raw)?;
     for (one, corrected) in comparisons.iter_mut().zip(corrected) {
         if let (Ok(p), Some(corrected)) = (&mut one.p_value, corrected) {
@@ -362,26 +318,23 @@ fn compare_all(
 /// Williams' tests, or those of the published matrices with their lost signs.
 fn williams_tests(
     turns: &[Turn],
-    threes: &[SharedCorrelations],
+    triples: &[SharedCorrelations],
     sides: Sides,
     edition: Edition,
 ) -> Result<Vec<Comparison>> {
     if edition == Edition::Corrected {
-        return dependent_tests(turns, threes, sides, williams);
+        return dependent_tests(turns, triples, sides, williams);
     }
-    let matrix =
-        williams_matrix(
-            turns.len(),
-            WilliamsRules::Published,
-            |i, j| Ok(threes[pair_index(i, j)]),
-        )?;
+    let matrix = williams_matrix(turns.len(), WilliamsRules::Published, |i, j| {
+        Ok(triples[pair_index(i, j)])
+    })?;
     let one = |(i, j): (usize, usize)| {
-        let n = threes[pair_index(i, j)].n;
+        let n = triples[pair_index(i, j)].n;
         match (matrix.get(i, j), matrix.get(j, i)) {
             (Some(test), None) => comparison(Some(Side::First), test, sides),
             (None, Some(test)) => comparison(Some(Side::Second), test, sides),
             (Some(test), Some(_)) => comparison(None, test, sides),
-            (None, None) => Comparison { stronger: None, p_value: Err(Gap::EquallyStrong), n },
+            (None, None) => Comparison { stronger: None, p_value: Err(Absence::EquallyStrong), n },
         }
     };
     Ok(pairs(turns.len()).into_iter().map(one).collect())
@@ -393,7 +346,7 @@ type DependentCorrelations = fn(f64, f64, f64, usize) -> storymeter_stats::Resul
 /// A test of correlations, each turned by the direction of its metric.
 fn dependent_tests(
     turns: &[Turn],
-    threes: &[SharedCorrelations],
+    triples: &[SharedCorrelations],
     sides: Sides,
     test: DependentCorrelations,
 ) -> Result<Vec<Comparison>> {
@@ -409,7 +362,7 @@ fn dependent_tests(
         };
         Ok(comparison(side, &test(high, low, three.between, three.n)?, sides))
     };
-    pairs(turns.len()).into_iter().zip(threes).map(one).collect()
+    pairs(turns.len()).into_iter().zip(triples).map(one).collect()
 }
 
 /// What a permutation test between two metrics (PERM-BOTH) needs beside their correlations.
@@ -446,7 +399,7 @@ impl Permutation<'_> {
         };
         let table = |values| Matrix::new(values, self.systems, self.items);
         // Every pair has random streams of its own.
-        let seed = settings.duels.seed.wrapping_add(pair_index(i, j) as u64);
+        let seed = settings.pairs.seed.wrapping_add(pair_index(i, j) as u64);
         let test = permutation_test(
             table(high)?,
             table(low)?,
@@ -455,21 +408,13 @@ impl Permutation<'_> {
             settings.resamples,
             seed,
         )?;
-        let p = match sides {
-            Sides::Two => test.p_value,
-            Sides::One => test.p_greater,
-        };
+        let p = sides.choose(test.p_value, test.p_greater);
         let p_value = match p.is_nan() {
-            true => Err(Gap::NoCorrelation),
+            true => Err(Absence::NoCorrelation),
             false => Ok(PValue { raw: p, corrected: p }),
         };
         Ok(Comparison { stronger: side, p_value, n: three.n })
     }
-}
-
-/// The pairs `(0, 1), (0, 2), (1, 2), (0, 3), ...`.
-fn pairs(metrics: usize) -> Vec<(usize, usize)> {
-    (1..metrics).flat_map(|later| (0..later).map(move |earlier| (earlier, later))).collect()
 }
 
 /// The three correlations after both metrics were turned by their directions.
@@ -489,21 +434,18 @@ fn stronger(turned: &SharedCorrelations) -> Option<Side> {
 /// A pair with too few observations, or without one of the three correlations.
 fn untested(three: &SharedCorrelations) -> Option<Comparison> {
     let missing = [three.first, three.second, three.between].iter().any(|r| r.is_nan());
-    let gap = match () {
-        () if three.n < FEWEST => Gap::Fewer(FEWEST),
-        () if missing => Gap::NoCorrelation,
+    let reason = match () {
+        () if three.n < FEWEST => Absence::Fewer(FEWEST),
+        () if missing => Absence::NoCorrelation,
         () => return None,
     };
-    Some(Comparison { stronger: None, p_value: Err(gap), n: three.n })
+    Some(Comparison { stronger: None, p_value: Err(reason), n: three.n })
 }
 
 fn comparison(stronger: Option<Side>, test: &DependentTest, sides: Sides) -> Comparison {
-    let p = match sides {
-        Sides::Two => test.p_two_sided,
-        Sides::One => test.p_value,
-    };
+    let p = sides.choose(test.p_two_sided, test.p_value);
     let p_value = match test.undefined {
-        Some(undefined) => Err(gap_of(undefined)),
+        Some(undefined) => Err(absence(undefined)),
         None => Ok(PValue { raw: p, corrected: p }),
     };
     Comparison { stronger, p_value, n: test.n }

@@ -3,18 +3,17 @@
 use rayon::prelude::*;
 use storymeter_core::Role;
 use storymeter_stats::{
-    Coefficient, Correlation, LEAST_PAIRS, Prepared, SharedCorrelations, Undefined, drop_nan_pairs,
-    mean,
+    Coefficient, Correlation, LEAST_PAIRS, Prepared, SharedCorrelations, drop_nan_pairs, mean,
 };
 
 use crate::error::Result;
 use crate::grid::Grid;
 use crate::level::Level;
-use crate::outcome::{Gap, Outcome};
+use crate::outcome::{Absence, Outcome};
 use crate::study::{Association, Estimate, triangle};
 
 /// The correlation of two columns, with everything that is known about it.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Found {
     /// The signed coefficient and its two-sided p-value, or the reason why there is none.
     pub value: Outcome<Estimate>,
@@ -27,12 +26,12 @@ pub struct Found {
 impl Found {
     /// The coefficient; NaN where there is none, as the statistics want it.
     pub fn number(&self) -> f64 {
-        self.value.map_or(f64::NAN, |estimate| estimate.value)
+        self.value.clone().map_or(f64::NAN, |estimate| estimate.value)
     }
 
     /// The coefficient alone.
     pub fn association(&self) -> Association {
-        Association { value: self.value.map(|estimate| estimate.value), n: self.n }
+        Association { value: self.value.clone().map(|estimate| estimate.value), n: self.n }
     }
 }
 
@@ -68,17 +67,6 @@ impl Correlations {
             }
         }
         Ok(Self { roles, cells })
-    }
-
-    /// The same correlations, with those at system level computed from other means.
-    pub fn with_means(&self, means: &SystemMeans) -> Result<Self> {
-        let mut other = self.clone();
-        for coefficient in Coefficient::ALL {
-            let pairs = pairs(self.roles.len());
-            other.cells[index(Level::System, coefficient)] =
-                vectors_level(coefficient, &pairs, &self.roles, |c| &means.means[c])?;
-        }
-        Ok(other)
     }
 
     /// The correlation of two columns.
@@ -119,7 +107,7 @@ pub enum Noise {
     /// Means keep 13 significant digits.
     Removed,
     /// Means are numpy's, bit for bit.
-    Kept,
+    AsIs,
 }
 
 impl SystemMeans {
@@ -128,8 +116,8 @@ impl SystemMeans {
         let average = |row: &[f64]| {
             let present: Vec<f64> = row.iter().copied().filter(|v| !v.is_nan()).collect();
             match noise {
-                Noise::Removed => settle(mean(&present)),
-                Noise::Kept => mean(&present),
+                Noise::Removed => significant_digits(mean(&present)),
+                Noise::AsIs => mean(&present),
             }
         };
         let systems = 0..grid.systems().len();
@@ -140,7 +128,7 @@ impl SystemMeans {
 }
 
 /// The nearest number of 13 significant digits.
-pub fn settle(value: f64) -> f64 {
+pub fn significant_digits(value: f64) -> f64 {
     if value == 0.0 || !value.is_finite() {
         return value;
     }
@@ -289,9 +277,9 @@ impl Tally {
                 let value = self.sum / self.n as f64;
                 Ok(Estimate::new(value, None))
             }
-            () if self.undefined > 0 => Err(Gap::Constant),
-            () if apart => Err(Gap::NoSharedItem),
-            () => Err(Gap::TooFew),
+            () if self.undefined > 0 => Err(Absence::Constant),
+            () if apart => Err(Absence::NoSharedItem),
+            () => Err(Absence::TooFew),
         };
         Found { value, n: self.n, left_out: self.undefined + self.few }
     }
@@ -329,32 +317,19 @@ fn correlate(
 ) -> Result<Found> {
     let pairs = drop_nan_pairs(x, y)?;
     let (n, left_out) = (pairs.x.len(), pairs.dropped);
-    let none = |gap| Ok(Found { value: Err(gap), n, left_out });
+    let none = |reason| Ok(Found { value: Err(reason), n, left_out });
     let empty = |values: &[f64]| values.iter().all(|v| v.is_nan());
     if n < LEAST_PAIRS {
-        return none(if empty(x) || empty(y) { Gap::Empty } else { Gap::TooFew });
+        return none(if empty(x) || empty(y) { Absence::Empty } else { Absence::TooFew });
     }
     let Correlation { coefficient: value, p_value, undefined, .. } =
         compute(coefficient, &pairs.x, &pairs.y)?;
     if undefined.is_some() || value.is_nan() {
         let infinite = pairs.x.iter().chain(&pairs.y).any(|v| v.is_infinite());
-        return none(if infinite { Gap::Infinite } else { Gap::Constant });
+        return none(if infinite { Absence::Infinite } else { Absence::Constant });
     }
     let p_value = Some(p_value).filter(|p| p.is_finite());
     Ok(Found { value: Ok(Estimate::new(value, p_value)), n, left_out })
-}
-
-/// What a statistic's own reason means for a reader.
-pub fn gap_of(undefined: Undefined) -> Gap {
-    match undefined {
-        Undefined::ConstantFirst | Undefined::ConstantSecond => Gap::Constant,
-        Undefined::NoVariation => Gap::EqualRatings,
-        Undefined::Contradiction => Gap::Impossible,
-        Undefined::PerfectCorrelation => Gap::Perfect,
-        Undefined::TooFew { needed, .. } => Gap::Fewer(needed),
-        Undefined::Overflow => Gap::Infinite,
-        _ => Gap::NoCorrelation,
-    }
 }
 
 #[cfg(test)]
@@ -371,9 +346,9 @@ mod tests {
         let third = 1.0 / 3.0;
         let rows = [third, 2.0 * third, 5.0 + third, 5.0 + third, 2.0 * third, third];
         let means = |noise| SystemMeans::of(&grid(2, 3, &[&rows]), noise).means[0].clone();
-        let settled = means(Noise::Removed);
-        assert_eq!(settled[0], settled[1]);
-        assert_ne!(means(Noise::Kept)[0], settled[0], "2.1111111111111112 in floating point");
+        let rounded = means(Noise::Removed);
+        assert_eq!(rounded[0], rounded[1]);
+        assert_ne!(means(Noise::AsIs)[0], rounded[0], "2.1111111111111112 in floating point");
     }
 
     #[test]
@@ -415,15 +390,8 @@ mod tests {
         let two = all_of(&grid(2, 1, &[&human[..2], &human[2..]]));
         for level in Level::ALL {
             let found = two.get(level, Coefficient::Pearson, 0, 1);
-            assert_eq!(found.value, Err(Gap::TooFew), "{level}");
+            assert_eq!(found.value, Err(Absence::TooFew), "{level}");
         }
-    }
-
-    #[test]
-    fn an_empty_and_a_constant_column_give_the_reason() {
-        let all = all_of(&grid(3, 1, &[&[1.0, 2.0, 3.0], &[f64::NAN; 3], &[4.0; 3]]));
-        let value = |column| all.get(Level::System, Coefficient::Pearson, 0, column).value;
-        assert_eq!((value(1), value(2)), (Err(Gap::Empty), Err(Gap::Constant)));
     }
 
     #[test]

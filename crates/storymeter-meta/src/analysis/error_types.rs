@@ -8,7 +8,7 @@ use storymeter_stats::Coefficient;
 
 use super::{associate, coefficient_only};
 use crate::error::Result;
-use crate::outcome::Gap;
+use crate::outcome::Absence;
 use crate::study::{ErrorCorrelation, ErrorShare, ErrorTypeShares, ErrorTypesRow, ErrorTypesTable};
 
 /// How many raters must name an error type before a story has it.
@@ -143,7 +143,7 @@ impl ErrorTypes {
         let n = unreasonable.len();
         let share = |name: String, stories: usize| {
             let percent = 100.0 * stories as f64 / n as f64;
-            let percent = if n > 0 { Ok(percent) } else { Err(Gap::NothingToShare) };
+            let percent = if n > 0 { Ok(percent) } else { Err(Absence::NothingToShare) };
             ErrorShare { name, stories, percent }
         };
         let with_type = |(at, name): (usize, &String)| {

@@ -11,26 +11,28 @@ mod quality;
 mod rankings;
 mod systems;
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 
-use storymeter_core::{Key, Progress, Role, Signature};
+use storymeter_core::{Direction, Key, Progress, Role, ScoreTable, Signature};
 use storymeter_stats::{BootstrapMethod, BootstrapOptions, Coefficient, Correction};
 
 pub(crate) use agreements::{agreement_of, with_interval, with_item_p_value};
 pub(crate) use compare::compare_columns;
 pub(crate) use correlations::{
-    Correlations, Found, Noise, SystemMeans, associate, coefficient_only, gap_of,
+    Correlations, Found, Noise, SystemMeans, associate, coefficient_only, significant_digits,
 };
 pub(crate) use degenerate::inspect;
 pub(crate) use error_types::{ErrorTypes, EvaluationSet, NamedErrors, RatersNeeded};
-pub use pairwise::DuelOptions;
-pub(crate) use pairwise::{Duel, duels};
+pub use pairwise::PairOptions;
+use pairwise::{PairWins, published_wins};
 pub use quality::DrawOptions;
 pub(crate) use quality::{Sample, biased_sets, spread};
 
 use crate::error::{Error, Result};
 use crate::grid::Grid;
 use crate::study::{Edition, Finding, IntervalMethod, Kind, Sides, Study, Test, Turn, Warning};
+use crate::systems::{MOST_SYSTEMS, Options, SystemComparison, compare as compare_all_systems};
 
 /// How metrics are compared, and how sure the numbers are.
 ///
@@ -57,8 +59,8 @@ pub struct Settings {
     pub confidence: f64,
     /// The number of resamples of bootstrap intervals and permutation tests.
     pub resamples: usize,
-    /// The paired bootstrap between systems.
-    pub duels: DuelOptions,
+    /// The comparison of every two systems.
+    pub pairs: PairOptions,
     /// How biased sets are drawn.
     pub draws: DrawOptions,
 }
@@ -73,7 +75,7 @@ impl Default for Settings {
             interval: IntervalMethod::Fisher,
             confidence: 0.95,
             resamples: 1000,
-            duels: DuelOptions::default(),
+            pairs: PairOptions::default(),
             draws: DrawOptions::default(),
         }
     }
@@ -87,7 +89,7 @@ impl Settings {
             IntervalMethod::Percentile => BootstrapMethod::Percentile,
             IntervalMethod::Bca => BootstrapMethod::Bca,
         };
-        let (resamples, confidence, seed) = (self.resamples, self.confidence, self.duels.seed);
+        let (resamples, confidence, seed) = (self.resamples, self.confidence, self.pairs.seed);
         Some(BootstrapOptions { resamples, confidence, method, seed })
     }
 
@@ -127,8 +129,39 @@ impl Settings {
         }
     }
 
+    /// Compares the systems of a table by all of its columns, as these settings ask for. There are
+    /// no comparisons of more systems than the engine compares.
+    pub(crate) fn compare_systems(
+        &self,
+        table: &ScoreTable,
+        without: &[String],
+        directions: &[(String, Direction)],
+        progress: &Progress,
+    ) -> Result<Vec<SystemComparison>> {
+        let named = table.rows().iter().filter_map(|row| row.system.as_ref());
+        let (outside, competing): (HashSet<&String>, HashSet<&String>) =
+            named.partition(|name| without.contains(name));
+        if competing.len() < 2 || competing.len() > MOST_SYSTEMS {
+            return Ok(Vec::new());
+        }
+        compare_all_systems(
+            table,
+            &Options {
+                without: outside.into_iter().cloned().collect(),
+                directions: directions.to_vec(),
+                resamples: self.pairs.draws(Edition::Corrected),
+                confidence: self.confidence,
+                sides: self.sides,
+                correction: self.correction,
+                seed: self.pairs.seed,
+                progress: progress.clone(),
+                ..Options::default()
+            },
+        )
+    }
+
     pub(crate) fn check(&self) -> Result<()> {
-        if self.duels.draws == 0 || self.draws.draws == 0 || self.resamples == 0 {
+        if self.pairs.draws == Some(0) || self.draws.draws == 0 || self.resamples == 0 {
             return Err(Error::NoDraws);
         }
         Ok(())
@@ -142,7 +175,10 @@ pub(crate) struct Analysis {
     pub metrics: Vec<usize>,
     pub correlations: Correlations,
     means: SystemMeans,
-    duels: Vec<Duel>,
+    /// The systems compared by every column, in the corrected analysis.
+    pub comparisons: Vec<SystemComparison>,
+    /// How often each system won, in the published one.
+    wins: Vec<PairWins>,
     pub settings: Settings,
     pub progress: Progress,
     pub edition: Edition,
@@ -170,9 +206,11 @@ impl Analysis {
         }
     }
 
-    /// Computes all correlations and all draws between systems. `file` is named in errors.
+    /// Computes all correlations. `comparisons` are those of the systems of the grid, and `file`
+    /// is named in errors.
     pub fn new(
         grid: Grid,
+        comparisons: Vec<SystemComparison>,
         edition: Edition,
         (settings, progress): (Settings, &Progress),
         file: Option<PathBuf>,
@@ -188,11 +226,14 @@ impl Analysis {
         settings.check()?;
         let noise = match edition {
             Edition::Corrected => Noise::Removed,
-            Edition::Published => Noise::Kept,
+            Edition::Published => Noise::AsIs,
         };
         let means = SystemMeans::of(&grid, noise);
         let correlations = Correlations::of(&grid, &means)?;
-        let duels = duels(&grid, settings.duels);
+        let wins = match edition {
+            Edition::Corrected => Vec::new(),
+            Edition::Published => published_wins(&grid, settings.pairs),
+        };
         let progress = progress.clone();
         Ok(Self {
             grid,
@@ -200,16 +241,17 @@ impl Analysis {
             metrics,
             correlations,
             means,
-            duels,
+            comparisons,
+            wins,
             settings,
             progress,
             edition,
         })
     }
 
-    /// How the correlations of a metric count in an edition.
-    pub fn turn(&self, column: usize, edition: Edition) -> Turn {
-        Turn::new(self.grid.columns()[column].direction, edition)
+    /// How the correlations of a metric count.
+    pub fn turn(&self, column: usize) -> Turn {
+        Turn::new(self.grid.columns()[column].direction, self.edition)
     }
 
     /// The key of a column.

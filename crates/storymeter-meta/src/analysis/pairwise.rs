@@ -1,23 +1,29 @@
 //! Which of two systems is better, according to people and according to each metric.
 //!
-//! HANNA section 5.3, after Koehn (2004) and Bhandari et al. (2020): for each pair of systems,
-//! items are drawn again with replacement, and a system that has the higher mean in at least 97.5%
-//! of the draws is called significantly better. Nobody says beforehand which of the two that is, so
-//! that 5% of the errors are shared by both sides. The papers give them to one side, and ask for
-//! 95% of the draws. One draw serves all columns, so that columns are compared on the same
-//! evidence.
+//! The engine of [`systems`](crate::systems) says so. The published analysis (HANNA section 5.3,
+//! after Koehn (2004) and Bhandari et al. (2020)) draws the items of each pair of systems again
+//! with replacement, and calls a system better that has the higher mean in at least 95% of the
+//! draws. Nobody says beforehand which of the two that is, so that it errs twice as often as it
+//! should.
 
 use rand::RngExt;
 use rayon::prelude::*;
-use storymeter_core::Direction;
 use storymeter_core::rng::StreamId;
+use storymeter_stats::Resampling;
 
 use crate::grid::Grid;
-use crate::study::Sides;
+use crate::study::{Edition, Side};
+use crate::systems::SystemComparison;
+
+/// The draws per pair of systems in the published analysis.
+const PUBLISHED_DRAWS: usize = 1000;
+
+/// The share of the draws that a system must win in the published analysis.
+pub(super) const PUBLISHED_SHARE: f64 = 0.95;
 
 /// Which system of a pair a column calls significantly better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Verdict {
+pub(crate) enum Verdict {
     /// Neither.
     Undecided,
     /// The one that is later in the table.
@@ -26,58 +32,61 @@ pub enum Verdict {
     Earlier,
 }
 
-/// How items are drawn for the comparison of two systems.
+/// How every two systems are compared.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct DuelOptions {
-    /// Draws per pair of systems.
-    pub draws: usize,
-    /// The confidence of a verdict; [`DuelOptions::winning_share`] says how many draws a system
-    /// must win.
-    pub confidence: f64,
-    /// The seed. Each pair of systems has a random stream of its own.
+pub struct PairOptions {
+    /// Draws per pair of systems; `None` for as many as every comparison of systems takes, and for
+    /// 1,000 in the published analysis.
+    pub draws: Option<usize>,
+    /// The seed.
     pub seed: u64,
 }
 
-impl Default for DuelOptions {
+impl Default for PairOptions {
     fn default() -> Self {
-        Self { draws: 1000, confidence: 0.95, seed: 1 }
+        Self { draws: None, seed: Resampling::default().seed }
     }
 }
 
-impl DuelOptions {
-    /// The share of the draws that a system must win to be called better than another.
-    ///
-    /// ```
-    /// use storymeter_meta::{DuelOptions, study::Sides};
-    /// assert_eq!(DuelOptions::default().winning_share(Sides::Two), 0.975);
-    /// assert_eq!(DuelOptions::default().winning_share(Sides::One), 0.95);
-    /// ```
-    pub fn winning_share(&self, sides: Sides) -> f64 {
-        match sides {
-            Sides::Two => (1.0 + self.confidence) / 2.0,
-            Sides::One => self.confidence,
-        }
-    }
-
-    /// The fewest shared items on which one system can be called better than another.
-    ///
-    /// With fewer, a system that is better on every single item would still be so by chance more
-    /// often than the confidence allows: with five items one of the two is, in one of 16 cases.
-    ///
-    /// ```
-    /// use storymeter_meta::{DuelOptions, study::Sides};
-    /// assert_eq!(DuelOptions::default().fewest_items(Sides::Two), 6);
-    /// assert_eq!(DuelOptions::default().fewest_items(Sides::One), 5);
-    /// ```
-    pub fn fewest_items(&self, sides: Sides) -> usize {
-        let chance = (1.0 - self.winning_share(sides)).max(f64::MIN_POSITIVE);
-        (-chance.log2()).ceil().max(1.0) as usize
+impl PairOptions {
+    /// The draws per pair of systems.
+    pub(crate) fn draws(&self, edition: Edition) -> usize {
+        self.draws.unwrap_or(match edition {
+            Edition::Corrected => Resampling::default().resamples,
+            Edition::Published => PUBLISHED_DRAWS,
+        })
     }
 }
 
-/// How often each system of a pair won, for every column.
+/// What the comparison by one column says about these systems, the earlier and the later; `None` if
+/// they have fewer than `fewest` items to compare.
+pub(super) fn verdict(
+    found: &SystemComparison,
+    earlier: &str,
+    later: &str,
+    fewest: usize,
+) -> Option<Verdict> {
+    let pair = found.pair(earlier, later)?;
+    let is_tested = pair.found.is_ok() && pair.design.observations() >= fewest;
+    let better = pair.better().map(|side| match side {
+        Side::First => pair.first.as_str(),
+        Side::Second => pair.second.as_str(),
+    });
+    is_tested.then_some(match better {
+        None => Verdict::Undecided,
+        Some(name) if name == later => Verdict::Later,
+        Some(_) => Verdict::Earlier,
+    })
+}
+
+/// The pairs of systems: `(0, 1), (0, 2), (1, 2), (0, 3), ...`.
+pub(super) fn pairs(systems: usize) -> Vec<(usize, usize)> {
+    (1..systems).flat_map(|later| (0..later).map(move |earlier| (earlier, later))).collect()
+}
+
+/// How often each system of a pair won in the published analysis, for every column.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Duel {
+pub(crate) struct PairWins {
     /// The two systems, the earlier first.
     pub systems: (usize, usize),
     /// Wins of the earlier and of the later system, by column. Draws without a winner count for
@@ -89,33 +98,35 @@ pub struct Duel {
     pub draws: usize,
 }
 
-impl Duel {
-    /// What a column says, if the better system must win this share of the draws. `reversed` means
-    /// that lower values are better.
-    pub fn verdict(&self, column: usize, reversed: bool, share: f64) -> Verdict {
+impl PairWins {
+    /// What a column says. The direction of a metric is ignored, as published.
+    pub fn verdict(&self, column: usize) -> Option<Verdict> {
         let (earlier, later) = self.wins[column];
-        let needed = share * self.draws as f64;
-        match (later as f64 >= needed, earlier as f64 >= needed, reversed) {
-            (true, _, false) | (_, true, true) => Verdict::Later,
-            (_, true, false) | (true, _, true) => Verdict::Earlier,
-            _ => Verdict::Undecided,
-        }
+        let needed = PUBLISHED_SHARE * self.draws as f64;
+        (self.shared[column] > 0).then_some(match () {
+            () if later as f64 >= needed => Verdict::Later,
+            () if earlier as f64 >= needed => Verdict::Earlier,
+            () => Verdict::Undecided,
+        })
     }
 }
 
-/// Draws for every pair of systems: `(0, 1), (0, 2), (1, 2), (0, 3), ...`.
-pub fn duels(grid: &Grid, options: DuelOptions) -> Vec<Duel> {
-    let systems = grid.systems().len();
-    let pairs: Vec<(usize, usize)> =
-        (1..systems).flat_map(|later| (0..later).map(move |earlier| (earlier, later))).collect();
-    pairs
+/// Draws for every pair of systems, as published.
+pub(super) fn published_wins(grid: &Grid, options: PairOptions) -> Vec<PairWins> {
+    pairs(grid.systems().len())
         .par_iter()
         .enumerate()
-        .map(|(number, &pair)| duel(grid, pair, number as u64, options))
+        .map(|(number, &pair)| wins_of_pair(grid, pair, number as u64, options))
         .collect()
 }
 
-fn duel(grid: &Grid, systems: (usize, usize), number: u64, options: DuelOptions) -> Duel {
+fn wins_of_pair(
+    grid: &Grid,
+    systems: (usize, usize),
+    number: u64,
+    options: PairOptions,
+) -> PairWins {
+    let draws = options.draws(Edition::Published);
     let columns = grid.columns().len();
     let difference = |column: usize, item: usize| {
         grid.row(column, systems.1)[item] - grid.row(column, systems.0)[item]
@@ -146,11 +157,11 @@ fn duel(grid: &Grid, systems: (usize, usize), number: u64, options: DuelOptions)
     tolerance.iter_mut().for_each(|t| *t *= items.len() as f64 * 1e-14);
     let mut wins = vec![(0, 0); columns];
     if items.is_empty() {
-        return Duel { systems, wins, shared, draws: options.draws };
+        return PairWins { systems, wins, shared, draws };
     }
     let mut rng = StreamId::SystemPair { pair: number }.rng(options.seed);
     let (mut weights, mut sums) = (vec![0u32; items.len()], vec![0.0; columns]);
-    for _ in 0..options.draws {
+    for _ in 0..draws {
         weights.fill(0);
         sums.fill(0.0);
         for _ in 0..items.len() {
@@ -167,32 +178,13 @@ fn duel(grid: &Grid, systems: (usize, usize), number: u64, options: DuelOptions)
             *earlier += usize::from(*sum < -*tolerance);
         }
     }
-    Duel { systems, wins, shared, draws: options.draws }
-}
-
-/// The verdicts of one column over all pairs of systems; `None` where the two systems share fewer
-/// than `fewest` items.
-///
-/// With `directed`, a column where less is better is turned round first. HANNA's published numbers
-/// were not.
-pub fn verdicts(
-    grid: &Grid,
-    duels: &[Duel],
-    column: usize,
-    directed: bool,
-    share: f64,
-    fewest: usize,
-) -> Vec<Option<Verdict>> {
-    let reversed = directed && grid.columns()[column].direction == Direction::Lower;
-    let verdict = |duel: &Duel| {
-        let enough = duel.shared[column] >= fewest;
-        enough.then(|| duel.verdict(column, reversed, share))
-    };
-    duels.iter().map(verdict).collect()
+    PairWins { systems, wins, shared, draws }
 }
 
 #[cfg(test)]
 mod tests {
+    use storymeter_core::Direction;
+
     use super::*;
     use crate::grid::tests::grid;
 
@@ -213,29 +205,16 @@ mod tests {
 
     #[test]
     fn the_better_system_wins_and_equal_systems_tie() {
-        let (grid, options) = (example(), DuelOptions::default());
-        let duels = duels(&grid, options);
-        assert_eq!(duels.iter().map(|d| d.systems).collect::<Vec<_>>(), [(0, 1), (0, 2), (1, 2)]);
-        let say = |column, directed| {
-            verdicts(&grid, &duels, column, directed, 0.975, options.fewest_items(Sides::Two))
-        };
+        let wins = published_wins(&example(), PairOptions::default());
+        assert_eq!(wins.iter().map(|d| d.systems).collect::<Vec<_>>(), [(0, 1), (0, 2), (1, 2)]);
+        let say = |column| wins.iter().map(|pair| pair.verdict(column)).collect::<Vec<_>>();
         let (later, earlier, undecided) =
             (Some(Verdict::Later), Some(Verdict::Earlier), Some(Verdict::Undecided));
-        assert_eq!(say(0, true), [later, later, undecided]);
-        assert_eq!(say(1, false), [earlier, earlier, undecided]);
-        assert_eq!(say(1, true), say(0, true));
-        assert_eq!(duels[2].wins[0], (0, 0), "thirds that tie exactly must tie here");
-    }
-
-    #[test]
-    fn without_a_shared_item_there_is_no_verdict() {
-        let (grid, options) = (example(), DuelOptions::default());
-        let duels = duels(&grid, options);
+        assert_eq!(say(0), [later, later, undecided]);
+        assert_eq!(say(1), [earlier, earlier, undecided]);
+        assert_eq!(wins[2].wins[0], (0, 0), "thirds that tie exactly must tie here");
         for column in [2, 3] {
-            assert_eq!(duels[0].shared[column], 0);
-            let say =
-                verdicts(&grid, &duels, column, true, 0.975, options.fewest_items(Sides::Two));
-            assert_eq!(say, [None; 3]);
+            assert_eq!((wins[0].shared[column], say(column)), (0, vec![None; 3]));
         }
     }
 
@@ -244,7 +223,7 @@ mod tests {
         let grid = example();
         let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
         let four = rayon::ThreadPoolBuilder::new().num_threads(4).build().unwrap();
-        let run = || duels(&grid, DuelOptions::default());
+        let run = || published_wins(&grid, PairOptions::default());
         assert_eq!(one.install(run), four.install(run));
     }
 }

@@ -13,7 +13,7 @@ use storymeter_stats::Coefficient;
 
 use super::coefficient_only;
 use crate::error::{Error, Result};
-use crate::outcome::{Gap, Outcome};
+use crate::outcome::{Absence, Outcome};
 use crate::study::{BiasedSet, Spread};
 
 /// How biased sets are drawn.
@@ -45,13 +45,13 @@ pub struct Sample<'a> {
 
 /// Mean and variance of the draws that gave a number.
 pub fn spread(values: &[Outcome<f64>]) -> Spread {
-    let present: Vec<f64> = values.iter().filter_map(|one| one.ok()).collect();
+    let present: Vec<f64> = values.iter().filter_map(|one| one.clone().ok()).collect();
     let n = present.len();
     let mean = present.iter().sum::<f64>() / n as f64;
     let squares: f64 = present.iter().map(|v| (v - mean) * (v - mean)).sum();
     Spread {
-        mean: if n > 0 { Ok(mean) } else { Err(Gap::FewDraws) },
-        variance: if n > 1 { Ok(squares / (n - 1) as f64) } else { Err(Gap::FewDraws) },
+        mean: if n > 0 { Ok(mean) } else { Err(Absence::FewDraws) },
+        variance: if n > 1 { Ok(squares / (n - 1) as f64) } else { Err(Absence::FewDraws) },
         n,
     }
 }
@@ -92,7 +92,8 @@ pub fn biased_sets(sample: &Sample<'_>, options: DrawOptions) -> Result<Vec<Bias
                 .map(|draw| one(set, draw))
                 .collect::<Result<_>>()?;
             let level = |k: usize| draws.iter().map(|(counts, _)| counts[k] as f64).sum::<f64>();
-            let metric = |m: usize| spread(&draws.iter().map(|(_, r)| r[m]).collect::<Vec<_>>());
+            let metric =
+                |m: usize| spread(&draws.iter().map(|(_, r)| r[m].clone()).collect::<Vec<_>>());
             Ok(BiasedSet {
                 index: set,
                 stories: (0..=top).map(|k| level(k) / options.draws as f64).collect(),
@@ -138,9 +139,12 @@ mod tests {
         let sets = draw(&metrics, DrawOptions { draws: 5, seed: 1 });
         assert_eq!(sets.len(), 8);
         for set in sets {
-            assert!((set.metrics[0].mean.unwrap() - 1.0).abs() < 1e-12);
-            assert!(set.metrics[0].variance.unwrap() < 1e-20);
-            assert_eq!((set.metrics[1].n, set.metrics[1].mean), (0, Err(Gap::FewDraws)));
+            assert!((set.metrics[0].mean.clone().unwrap() - 1.0).abs() < 1e-12);
+            assert!(set.metrics[0].variance.clone().unwrap() < 1e-20);
+            assert_eq!(
+                (set.metrics[1].n, set.metrics[1].mean.clone()),
+                (0, Err(Absence::FewDraws))
+            );
         }
     }
 

@@ -1,15 +1,12 @@
-//! Metrics in order: the best few by criterion, and rankings over many correlations.
+//! Metrics ranked over many correlations.
 
-use storymeter_stats::ranking::{BordaTies, argsort_numpy_1_23, borda, kemeny, mean_ranks};
+use storymeter_stats::ranking::{BordaTies, borda, kemeny, mean_ranks};
 use storymeter_stats::{Coefficient, Matrix};
 
-use super::correlations::settle;
-use super::{Analysis, Correlations, Noise, SystemMeans};
+use super::{Analysis, significant_digits};
 use crate::error::Result;
 use crate::level::Level;
-use crate::study::{
-    Ballot, Difference, DifferenceKind, Edition, Leader, Leaders, Place, RankMethod, Ranking, Voter,
-};
+use crate::study::{Ballot, Edition, Place, RankMethod, Ranking, Voter};
 
 /// A ballot with its voters: the column of the criterion, at a level, with a coefficient.
 pub(crate) struct Ballots {
@@ -66,19 +63,18 @@ impl Analysis {
         ballots
     }
 
-    fn candidates(
-        &self,
-        correlations: &Correlations,
-        ballot: &Ballots,
-        edition: Edition,
-    ) -> Candidates {
+    fn candidates(&self, ballot: &Ballots) -> Candidates {
         let votes = |metric: usize| -> Vec<f64> {
-            let turn = self.turn(metric, edition);
+            let turn = self.turn(metric);
             let one = |&(level, coefficient, criterion): &(Level, Coefficient, usize)| {
                 let strength =
-                    turn.apply(correlations.number(level, coefficient, metric, criterion));
+                    turn.apply(self.correlations.number(level, coefficient, metric, criterion));
                 // A metric and its mirror image are equally strong; their last bits need not be.
-                if edition == Edition::Corrected { settle(strength) } else { strength }
+                if self.edition == Edition::Corrected {
+                    significant_digits(strength)
+                } else {
+                    strength
+                }
             };
             ballot.voters.iter().map(one).collect()
         };
@@ -90,7 +86,7 @@ impl Analysis {
 
     /// The metrics ranked over the correlations of a ballot.
     pub fn ranking(&self, ballot: &Ballots, method: RankMethod) -> Result<Ranking> {
-        let candidates = self.candidates(&self.correlations, ballot, self.edition);
+        let candidates = self.candidates(ballot);
         let matrix = candidates.matrix()?;
         let mut exact = None;
         let order: Vec<(usize, Option<f64>)> = match method {
@@ -127,74 +123,6 @@ impl Analysis {
             unranked: self.metrics.len() - candidates.metrics.len(),
             exact,
         })
-    }
-
-    /// Where the published ranking, which ignores directions and orders ties as numpy sums them,
-    /// gives another top five than the corrected one.
-    pub fn borda_differences(
-        &self,
-        ballots: &[Ballots],
-        differences: &mut Vec<Difference>,
-    ) -> Result<()> {
-        let with = |noise| self.correlations.with_means(&SystemMeans::of(&self.grid, noise));
-        let (kept, removed) = (with(Noise::Kept)?, with(Noise::Removed)?);
-        for ballot in ballots {
-            let top = |correlations, edition| -> Result<String> {
-                let candidates = self.candidates(correlations, ballot, edition);
-                let count = borda(candidates.matrix()?, ties(edition))?;
-                let name = |&at: &usize| self.key(candidates.metrics[at]).to_string();
-                Ok(count.order.iter().take(5).map(name).collect::<Vec<_>>().join("; "))
-            };
-            let published = top(&kept, Edition::Published)?;
-            let corrected = top(&removed, Edition::Corrected)?;
-            if published != corrected {
-                differences.push(Difference {
-                    kind: DifferenceKind::Borda,
-                    subject: crate::view::ballot_name(&ballot.ballot),
-                    published,
-                    corrected,
-                });
-            }
-        }
-        Ok(())
-    }
-
-    /// The metrics by their correlations, turned by their directions, for every level, criterion
-    /// and coefficient.
-    pub fn leaders(&self, levels: &[Level]) -> Vec<Leaders> {
-        let mut all = Vec::new();
-        for &level in levels {
-            for &criterion in &self.criteria {
-                for coefficient in Coefficient::ALL {
-                    all.push(self.leaders_of(level, criterion, coefficient));
-                }
-            }
-        }
-        all
-    }
-
-    fn leaders_of(&self, level: Level, criterion: usize, coefficient: Coefficient) -> Leaders {
-        let strength = |&metric: &usize| {
-            let found = self.correlations.get(level, coefficient, metric, criterion);
-            Some((metric, self.turn(metric, self.edition).apply(found.value.ok()?.value)))
-        };
-        let found: Vec<(usize, f64)> = self.metrics.iter().filter_map(strength).collect();
-        let strengths: Vec<f64> = found.iter().map(|(_, strength)| *strength).collect();
-        let order: Vec<usize> = match self.edition {
-            Edition::Published => argsort_numpy_1_23(&strengths).into_iter().rev().collect(),
-            Edition::Corrected => {
-                let mut order: Vec<usize> = (0..strengths.len()).collect();
-                order.sort_by(|&a, &b| settle(strengths[b]).total_cmp(&settle(strengths[a])));
-                order
-            }
-        };
-        let leader = |at: usize| Leader { metric: self.key(found[at].0), strength: found[at].1 };
-        Leaders {
-            level,
-            criterion: self.key(criterion),
-            coefficient,
-            order: order.into_iter().map(leader).collect(),
-        }
     }
 }
 

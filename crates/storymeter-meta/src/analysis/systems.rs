@@ -3,13 +3,10 @@
 
 use storymeter_stats::Coefficient;
 
-use super::{Analysis, Noise, SystemMeans, coefficient_only, round_half_even};
+use super::{Analysis, coefficient_only, round_half_even};
 use crate::error::Result;
-use crate::outcome::{Gap, Outcome, finite_or};
-use crate::study::{
-    Difference, DifferenceKind, Edition, Standing, SystemAverage, SystemAverages, TopSystems,
-    TopSystemsRow,
-};
+use crate::outcome::{Absence, Outcome, finite_or};
+use crate::study::{Edition, Standing, SystemAverage, SystemAverages, TopSystems, TopSystemsRow};
 
 /// Figure 8 starts with this many systems. Three would leave six possible orders.
 const FEWEST_SYSTEMS: usize = 4;
@@ -18,8 +15,8 @@ impl Analysis {
     /// Each system's mean of each criterion, where there are no single ratings.
     pub fn system_means(&self) -> SystemAverages {
         let average = |criterion: usize, system: usize| SystemAverage {
-            mean: finite_or(self.means.means[criterion][system], Gap::NoRating),
-            half_width: Err(Gap::NoSingleRatings),
+            mean: finite_or(self.means.means[criterion][system], Absence::NoRating),
+            half_width: Err(Absence::NoSingleRatings),
             n: self.grid.row(criterion, system).iter().filter(|v| !v.is_nan()).count(),
             standing: Standing::Outside,
         };
@@ -37,12 +34,12 @@ impl Analysis {
     ///
     /// In the published analysis, means are rounded to two decimals first, which makes ties. They
     /// stand in alphabetical order.
-    fn best_systems(&self, criterion: usize, edition: Edition) -> Vec<usize> {
+    fn best_systems(&self, criterion: usize) -> Vec<usize> {
         let means = &self.means.means[criterion];
         let mut order: Vec<usize> = (0..means.len()).filter(|&s| !means[s].is_nan()).collect();
         let names = self.grid.systems();
         order.sort_by(|&a, &b| names[a].cmp(&names[b]));
-        let key = |s: usize| match edition {
+        let key = |s: usize| match self.edition {
             Edition::Corrected => means[s],
             Edition::Published => round_half_even(means[s], 2),
         };
@@ -52,14 +49,9 @@ impl Analysis {
 
     /// Spearman at system level among the k best systems, for each k, turned by the direction of
     /// the metric.
-    fn among_best(
-        &self,
-        criterion: usize,
-        metric: usize,
-        edition: Edition,
-    ) -> Result<Vec<Outcome<f64>>> {
-        let order = self.best_systems(criterion, edition);
-        let turn = self.turn(metric, edition);
+    fn among_best(&self, criterion: usize, metric: usize) -> Result<Vec<Outcome<f64>>> {
+        let order = self.best_systems(criterion);
+        let turn = self.turn(metric);
         (FEWEST_SYSTEMS..=order.len())
             .map(|k| {
                 let pick = |column: usize| -> Vec<f64> {
@@ -78,66 +70,12 @@ impl Analysis {
         let mut rows = Vec::new();
         for &criterion in &self.criteria {
             for &metric in &self.metrics {
-                let mut strength = self.among_best(criterion, metric, self.edition)?;
-                strength.resize(k.len(), Err(Gap::UnratedSystem));
+                let mut strength = self.among_best(criterion, metric)?;
+                strength.resize(k.len(), Err(Absence::UnratedSystem));
                 let (criterion, metric) = (self.key(criterion), self.key(metric));
                 rows.push(TopSystemsRow { criterion, metric, strength });
             }
         }
         Ok(TopSystems { k, coefficient: Coefficient::Spearman, rows })
-    }
-
-    /// Systems whose means on a criterion are equal, and come out unequal when numpy sums them.
-    pub fn tie_differences(&self, differences: &mut Vec<Difference>) {
-        let (kept, removed) =
-            (SystemMeans::of(&self.grid, Noise::Kept), SystemMeans::of(&self.grid, Noise::Removed));
-        for &criterion in &self.criteria {
-            for (second, name) in self.grid.systems().iter().enumerate() {
-                for (first, other) in self.grid.systems()[..second].iter().enumerate() {
-                    let tied = |means: &SystemMeans| {
-                        means.means[criterion][first] == means.means[criterion][second]
-                    };
-                    if tied(&removed) != tied(&kept) {
-                        differences.push(Difference {
-                            kind: DifferenceKind::SystemMeans,
-                            subject: self.key(criterion).to_string(),
-                            published: format!("{other} and {name} differ"),
-                            corrected: format!("{other} and {name} tie"),
-                        });
-                    }
-                }
-            }
-        }
-    }
-
-    /// Where rounding the system means first, and ignoring directions, changes a correlation among
-    /// the best.
-    pub fn top_systems_differences(
-        &self,
-        metrics: &[usize],
-        differences: &mut Vec<Difference>,
-    ) -> Result<()> {
-        for &criterion in &self.criteria {
-            for &metric in metrics {
-                let show = |edition| -> Result<String> {
-                    let number = |one: &Outcome<f64>| match one {
-                        Ok(value) => format!("{value:.2}"),
-                        Err(_) => "-".to_owned(),
-                    };
-                    let values = self.among_best(criterion, metric, edition)?;
-                    Ok(values.iter().map(number).collect::<Vec<_>>().join(" "))
-                };
-                let (published, corrected) = (show(Edition::Published)?, show(Edition::Corrected)?);
-                if published != corrected {
-                    differences.push(Difference {
-                        kind: DifferenceKind::TopSystems,
-                        subject: format!("{}, {}", self.key(criterion), self.key(metric)),
-                        published,
-                        corrected,
-                    });
-                }
-            }
-        }
-        Ok(())
     }
 }

@@ -3,10 +3,11 @@
 use std::io::{Cursor, Read as _};
 use std::path::Path;
 
+use storymeter_core::file::{Ending, FileName};
 use storymeter_core::read::{self, ReadOptions};
 use storymeter_core::{Catalogue, Error as CoreError, Place, Row, ScoreTable, file};
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::union::parse_numbers;
 
 /// The largest file that is read.
@@ -40,47 +41,6 @@ fn bytes(file: &Path) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Refuses a pipe that is named twice. It would be empty when it is read again, and opening a named
-/// pipe again would wait for ever.
-pub(super) fn check_pipes<'a>(files: impl Iterator<Item = &'a Path>) -> Result<()> {
-    let mut seen: Vec<(&Path, Pipe)> = Vec::new();
-    for file in files {
-        let Some(pipe) = Pipe::of(file) else { continue };
-        if let Some((first, _)) = seen.iter().find(|(_, other)| *other == pipe) {
-            return Err(Error::PipeTwice { first: first.into(), second: file.to_owned() });
-        }
-        seen.push((file, pipe));
-    }
-    Ok(())
-}
-
-/// What makes a pipe itself, under whatever name.
-#[derive(PartialEq)]
-enum Pipe {
-    /// Standard input, where its pipe is not known.
-    Stdin,
-    /// Device and number of the pipe.
-    #[cfg(unix)]
-    Numbered(u64, u64),
-}
-
-impl Pipe {
-    fn of(file: &Path) -> Option<Self> {
-        let is_stdin = file == Path::new("-");
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
-            let path = if is_stdin { Path::new("/dev/stdin") } else { file };
-            if let Ok(there) = path.metadata()
-                && (there.file_type().is_fifo() || there.file_type().is_socket())
-            {
-                return Some(Self::Numbered(there.dev(), there.ino()));
-            }
-        }
-        is_stdin.then_some(Self::Stdin)
-    }
-}
-
 /// The first line that is not blank, where the content is text.
 fn first_line(bytes: &[u8]) -> Option<&str> {
     let start = &bytes[..bytes.len().min(START)];
@@ -94,8 +54,7 @@ fn first_line(bytes: &[u8]) -> Option<&str> {
 
 /// Whether the content is a score table rather than stories.
 fn is_table(file: &Path, bytes: &[u8]) -> bool {
-    let name = file.to_string_lossy();
-    read::without_compression(&name).ends_with(".jsonl") || read::is_score_table(bytes)
+    FileName::of(file).ending() == Some(Ending::Jsonl) || read::is_score_table(bytes)
 }
 
 /// Reads scores: numbers where the first line is one, otherwise a score table.
@@ -114,7 +73,7 @@ pub(super) fn judgments(file: &Path, catalogue: &Catalogue) -> Result<ScoreTable
     if is_table(file, &bytes) {
         return Ok(read::scores_from(file, Cursor::new(bytes), catalogue)?);
     }
-    let options = ReadOptions { allow_empty: true, ..ReadOptions::default() };
+    let options = ReadOptions::default().with(|it| it.allow_empty = true);
     let mut rows = Vec::new();
     for record in read::from_reader(file, Cursor::new(bytes), &options) {
         let record = record?;
@@ -129,9 +88,4 @@ pub(super) fn judgments(file: &Path, catalogue: &Catalogue) -> Result<ScoreTable
         });
     }
     Ok(ScoreTable::new(rows).read_from(file))
-}
-
-/// The values of a column; NaN where one is absent.
-pub(super) fn numbers(table: &ScoreTable, column: usize) -> Vec<f64> {
-    table.values(column).iter().map(|value| value.clone().unwrap_or(f64::NAN)).collect()
 }

@@ -23,18 +23,16 @@
 mod input;
 mod output;
 
-pub(crate) use output::interval_cells;
-
 use std::path::{Path, PathBuf};
 
 use storymeter_core::{
-    Catalogue, Direction, Error as CoreError, Key, Progress, Role, ScoreTable, Signature,
+    Catalogue, Direction, Error as CoreError, Key, Progress, Role, ScoreTable, Signature, file,
 };
 use storymeter_stats::{Coefficient, Correction};
 
 use crate::analysis::{Settings, agreement_of, associate, compare_columns, with_interval};
 use crate::error::{Error, Result};
-use crate::grid::{Names, check_numbers, find_metric};
+use crate::grid::{Names, check_numbers, find_metric, numbers};
 use crate::level::Level;
 use crate::study::{Agreement, Comparison, Edition, IntervalMethod, Side, Sides, Test, Turn};
 
@@ -221,7 +219,7 @@ impl Judgments {
             items: table.rows().iter().map(|row| names.position(&row.item)).collect(),
             file: file.to_owned(),
             criterion: key(column).clone(),
-            values: input::numbers(table, column),
+            values: numbers(table, column),
             stories: ScoreTable::new(table.rows().to_vec()),
         })
     }
@@ -258,7 +256,7 @@ pub fn correlate(
     check_names(sources.iter().map(|source| &source.name))?;
     settings.check()?;
     let files = sources.iter().map(|source| source.file.as_path());
-    input::check_pipes([judgments.file.as_path()].into_iter().chain(files))?;
+    file::named_once(&[judgments.file.as_path()].into_iter().chain(files).collect::<Vec<_>>())?;
     let join = |source: &Source| {
         judgments.join(source, catalogue).map_err(|error| error.in_file(Some(&source.file)))
     };
@@ -383,7 +381,7 @@ impl Judgments {
             turn: joined.turn(),
             without_score: joined.scores.iter().zip(&self.values).filter(missing).count(),
             without_human: joined.without_human,
-            signature: match agreements.iter().find_map(|one| one.value.ok()?.items) {
+            signature: match agreements.iter().find_map(|one| one.value.as_ref().ok()?.items) {
                 Some(items) => signature.with("n", "n", agreements[0].n).with("items", "i", items),
                 None => signature.with("n", "n", agreements[0].n),
             }
@@ -419,7 +417,7 @@ impl Judgments {
         let matches = self.stories.matches(table)?;
         let mut scores = vec![f64::NAN; self.values.len()];
         let mut strangers = 0;
-        for (story, value) in matches.into_iter().zip(input::numbers(table, column)) {
+        for (story, value) in matches.into_iter().zip(numbers(table, column)) {
             match story {
                 Some(story) => scores[story] = value,
                 None => strangers += 1,

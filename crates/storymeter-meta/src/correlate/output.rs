@@ -5,9 +5,11 @@ use storymeter_core::terminal::plain;
 use storymeter_stats::Coefficient;
 
 use super::{Correlated, Row};
-use crate::outcome::Gap;
 use crate::study::{Agreement, Sides, Turn};
-use crate::view::{Cell, Form, INDEPENDENT, Sheet, Subject, resampled, test_title};
+use crate::view::{
+    Cell, Form, INDEPENDENT, Sheet, Subject, interval_cells, p_cell, resampled, test_title,
+    value_cell,
+};
 
 /// The column of the sheet of correlations in which the coefficients begin.
 const FIRST_COEFFICIENT: usize = 4;
@@ -36,7 +38,7 @@ impl Correlated {
 
     fn tests_json(&self) -> Value {
         let test = |test: &super::PairTest| {
-            let p = test.comparison.p_value;
+            let p = test.comparison.p_value.clone();
             let mut one = json!({
                 "first": test.first,
                 "second": test.second,
@@ -45,12 +47,12 @@ impl Correlated {
                 "sides": self.sides,
                 "n": test.comparison.n,
                 "stronger": test.stronger(),
-                "p": p.ok().map(|p| p.raw),
-                "p_corrected": p.ok().map(|p| p.corrected),
+                "p": p.as_ref().ok().map(|p| p.raw),
+                "p_corrected": p.as_ref().ok().map(|p| p.corrected),
                 "correction": self.correction.name(),
             });
-            if let (Err(gap), Some(object)) = (p, one.as_object_mut()) {
-                object.insert("reason".into(), json!(gap.to_string()));
+            if let (Err(reason), Some(object)) = (p, one.as_object_mut()) {
+                object.insert("reason".into(), json!(reason.to_string()));
             }
             one
         };
@@ -80,8 +82,8 @@ impl Correlated {
                     one.coefficient.name().into(),
                     one.n.into(),
                 ];
-                cells.extend(interval_cells(one));
-                cells.push(p_cell(one));
+                cells.extend(interval_cells(&one.value));
+                cells.push(p_cell(&one.value));
                 cells.extend([Cell::from(row.without_score), row.without_human.into()]);
                 sheet.push(cells);
             }
@@ -101,8 +103,8 @@ impl Correlated {
         for row in &self.rows {
             let mut cells = vec![Cell::from(&row.name), row.agreements[0].n.into()];
             cells.extend([Cell::from(row.without_score), row.without_human.into()]);
-            cells.extend(row.agreements.iter().map(|one| Cell::from(one.value.map(|e| e.value))));
-            cells.extend(row.agreements.iter().map(p_cell));
+            cells.extend(row.agreements.iter().map(|one| value_cell(&one.value)));
+            cells.extend(row.agreements.iter().map(|one| p_cell(&one.value)));
             sheet.push(cells);
             for (at, agreement) in row.agreements.iter().enumerate() {
                 if self.is_highest(at, row.turn, agreement) {
@@ -121,7 +123,8 @@ impl Correlated {
 
     /// Whether no other source agrees better by the same coefficient.
     fn is_highest(&self, coefficient: usize, turn: Turn, agreement: &Agreement) -> bool {
-        let counted = |turn: Turn, one: &Agreement| Some(turn.apply(one.value.ok()?.value));
+        let counted =
+            |turn: Turn, one: &Agreement| Some(turn.apply(one.value.as_ref().ok()?.value));
         let all =
             self.rows.iter().filter_map(|row| counted(row.turn, &row.agreements[coefficient]));
         let highest = all.fold(f64::NEG_INFINITY, f64::max);
@@ -148,7 +151,7 @@ impl Correlated {
         for one in self.rows.iter().flat_map(|row| &row.agreements) {
             let mut cells: Vec<Cell> =
                 vec![(&one.metric).into(), one.coefficient.name().into(), one.n.into()];
-            cells.extend(interval_cells(one));
+            cells.extend(interval_cells(&one.value));
             sheet.push(cells);
         }
         sheet.signature =
@@ -189,14 +192,14 @@ impl Correlated {
             sheet = sheet.note(INDEPENDENT);
         }
         for test in &self.tests {
-            let p = test.comparison.p_value;
+            let p = test.comparison.p_value.clone();
             sheet.push(vec![
                 (&test.first).into(),
                 (&test.second).into(),
                 test.coefficient.name().into(),
                 test.comparison.n.into(),
                 test.stronger().unwrap_or_default().into(),
-                p.map(|p| p.raw).into(),
+                p.clone().map(|p| p.raw).into(),
                 p.map(|p| p.corrected).into(),
             ]);
         }
@@ -213,7 +216,7 @@ impl Correlated {
 fn row_json(row: &Row) -> Value {
     let mut one = Map::new();
     one.insert("n".into(), json!(row.agreements[0].n));
-    if let Some(items) = row.agreements.iter().find_map(|one| one.value.ok()?.items) {
+    if let Some(items) = row.agreements.iter().find_map(|one| one.value.as_ref().ok()?.items) {
         one.insert("items".into(), json!(items));
         one.insert("resampled".into(), json!("items"));
     }
@@ -222,38 +225,17 @@ fn row_json(row: &Row) -> Value {
             one.insert(format!("{prefix}{coefficient}"), value(agreement));
         }
     };
-    each("", &|agreement| json!(agreement.value.ok().map(|e| e.value)));
-    each("p_", &|agreement| json!(agreement.value.ok().and_then(|e| e.p_value)));
+    each("", &|agreement| json!(agreement.value.as_ref().ok().map(|e| e.value)));
+    each("p_", &|agreement| json!(agreement.value.as_ref().ok().and_then(|e| e.p_value)));
     each("interval_", &|agreement| {
-        json!(agreement.value.ok().and_then(|e| e.interval).map(|i| [i.low, i.high]))
+        json!(agreement.value.as_ref().ok().and_then(|e| e.interval).map(|i| [i.low, i.high]))
     });
     one.insert("without_score".into(), json!(row.without_score));
     one.insert("without_human".into(), json!(row.without_human));
-    if let Some(gap) = row.agreements.iter().find_map(|agreement| agreement.value.err()) {
-        one.insert("reason".into(), json!(gap.to_string()));
+    if let Some(reason) = row.agreements.iter().find_map(|agreement| agreement.value.clone().err())
+    {
+        one.insert("reason".into(), json!(reason.to_string()));
     }
     one.insert("signature".into(), json!(row.signature.to_string()));
     Value::Object(one)
-}
-
-/// The p-value of an agreement, or why there is none.
-fn p_cell(one: &Agreement) -> Cell {
-    match one.value {
-        Ok(estimate) => estimate.p_value.map_or_else(|| Cell::missing("not defined"), Cell::from),
-        Err(gap) => Cell::missing(gap),
-    }
-}
-
-/// The value of an agreement and the ends of its interval.
-pub(crate) fn interval_cells(one: &Agreement) -> [Cell; 3] {
-    match one.value {
-        Err(gap) => [(); 3].map(|()| Cell::missing(gap)),
-        Ok(estimate) => {
-            let (low, high) = match estimate.interval {
-                Some(interval) => (Cell::from(interval.low), Cell::from(interval.high)),
-                None => (Cell::missing(Gap::NoInterval), Cell::missing(Gap::NoInterval)),
-            };
-            [Cell::from(estimate.value), low, high]
-        }
-    }
 }

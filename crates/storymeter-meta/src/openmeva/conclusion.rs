@@ -4,7 +4,7 @@ use storymeter_core::Key;
 
 use super::tasks::{HumanTasks, StorySet};
 use crate::study::{Agreement, Estimate};
-use crate::view::{p_value, short};
+use crate::view::{joined, p_value, short};
 
 /// The star of the paper: a p-value below 0.01.
 pub(super) const SIGNIFICANT: f64 = 0.01;
@@ -119,19 +119,10 @@ fn pearson<'a>(set: &'a StorySet, metric: &Key) -> Option<&'a Agreement> {
 fn place(dataset: &str, one: &Agreement) -> String {
     let dataset = short(dataset);
     match &one.value {
-        Err(gap) => format!("on {dataset} ({gap})"),
+        Err(reason) => format!("on {dataset} ({reason})"),
         Ok(Estimate { value, p_value: p, .. }) => {
             let p = p.map_or(String::new(), |p| format!(", {}", p_value(p)));
             format!("on {dataset} (r = {value:.3}{p}, n = {})", one.n)
         }
-    }
-}
-
-/// "a", "a and b", "a, b and c".
-fn joined(parts: &[String]) -> String {
-    match parts {
-        [] => String::new(),
-        [one] => one.clone(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
     }
 }

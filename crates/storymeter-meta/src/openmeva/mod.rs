@@ -19,7 +19,7 @@
 //!
 //! let tasks = analyse(&[Dataset { name: "roc", scores: &scores }], &Options::default())?;
 //! let overall = tasks.overall[0].metrics[0].pearson().unwrap();
-//! assert!(overall.value.unwrap().value > 0.999, "less perplexity is better");
+//! assert!(overall.value.as_ref().unwrap().value > 0.999, "less perplexity is better");
 //! assert!(tasks.by_error_type[0].sets.is_err(), "nobody named error types");
 //! # Ok::<(), storymeter_meta::Error>(())
 //! ```

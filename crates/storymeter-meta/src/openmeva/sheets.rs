@@ -7,9 +7,9 @@ use storymeter_stats::Coefficient;
 
 use super::conclusion::{SIGNIFICANT, is_significant};
 use super::tasks::{ByErrorType, HumanTasks, InsideGenerators, MetricAgreement, StorySet};
-use crate::outcome::Outcome;
+use crate::outcome::{Absence, Outcome};
 use crate::study::Agreement;
-use crate::view::{Cell, Form, Mark, Sheet, Subject, unique_stems};
+use crate::view::{Cell, Form, Mark, Sheet, Subject, p_cell, unique_stems, value_cell};
 
 impl HumanTasks {
     /// The tasks as tables, in the order of the paper. The last one has every number, one per row.
@@ -127,14 +127,14 @@ impl HumanTasks {
             .column("metric", 0)
             .column(format!("all ({stories})"), 4)
             .columns(&names, 4);
-        let none = || "there is no such correlation".to_owned();
         for (at, own) in all.iter().enumerate() {
-            let mut found: Found<'_> = vec![own.pearson().ok_or_else(none)];
+            let mut found: Found<'_> = vec![own.pearson().ok_or(Absence::NotComputed)];
             match sets {
                 Ok(sets) => found.extend(sets.iter().map(|set| {
-                    set.metrics.get(at).and_then(MetricAgreement::pearson).ok_or_else(none)
+                    let own = set.metrics.get(at).and_then(MetricAgreement::pearson);
+                    own.ok_or(Absence::NotComputed)
                 })),
-                Err(gap) => found.push(Err(gap.to_string())),
+                Err(reason) => found.push(Err(reason.clone())),
             }
             push(&mut sheet, vec![Cell::from(&own.metric)], found, false);
         }
@@ -150,8 +150,8 @@ impl HumanTasks {
         let mut sheet = self.noted(sheet.column("metric", 0).columns(&across.datasets, 4));
         for row in &across.rows {
             let cell = |cell: &'a Outcome<Vec<Agreement>>| match cell {
-                Ok(agreements) => pearson(agreements).ok_or_else(String::new),
-                Err(gap) => Err(gap.to_string()),
+                Ok(agreements) => pearson(agreements).ok_or(Absence::NotComputed),
+                Err(reason) => Err(reason.clone()),
             };
             let found = row.cells.iter().map(cell).collect();
             push(&mut sheet, vec![Cell::from(&row.metric)], found, false);
@@ -205,17 +205,9 @@ fn flat(sheet: &mut Sheet, task: &str, dataset: &String, set: &StorySet) {
     for one in set.metrics.iter().flat_map(|own| &own.agreements) {
         let mut row = vec![task.into(), dataset.into(), Cell::from(&set.name), set.stories.into()];
         row.extend([Cell::from(&one.metric), one.coefficient.name().into()]);
-        row.push(Cell::from(one.value.map(|estimate| estimate.value)));
-        row.push(p_cell(one));
+        row.extend([value_cell(&one.value), p_cell(&one.value)]);
         row.extend([Cell::from(one.n), one.left_out.into()]);
         sheet.push(row);
-    }
-}
-
-fn p_cell(one: &Agreement) -> Cell {
-    match &one.value {
-        Ok(estimate) => estimate.p_value.map_or(Cell::missing("no p-value"), Cell::from),
-        Err(gap) => Cell::missing(gap),
     }
 }
 
@@ -224,7 +216,7 @@ fn listed(keys: &[Key]) -> String {
 }
 
 /// Correlations of one row of a table, or the reasons why there are none.
-type Found<'a> = Vec<Result<&'a Agreement, String>>;
+type Found<'a> = Vec<Outcome<&'a Agreement>>;
 
 /// Appends a row that goes on with correlations, which have stars, and with their p-values if they
 /// are wanted.
@@ -232,7 +224,7 @@ fn push(sheet: &mut Sheet, mut row: Vec<Cell>, found: Found<'_>, p_values: bool)
     let mut stars = Vec::new();
     for one in &found {
         let cell = match one {
-            Ok(one) => Cell::from(one.value.map(|estimate| estimate.value)),
+            Ok(one) => value_cell(&one.value),
             Err(reason) => Cell::missing(reason),
         };
         let estimate = one.as_ref().ok().and_then(|one| one.value.as_ref().ok());
@@ -243,7 +235,7 @@ fn push(sheet: &mut Sheet, mut row: Vec<Cell>, found: Found<'_>, p_values: bool)
     }
     if p_values {
         row.extend(found.iter().map(|one| match one {
-            Ok(one) => p_cell(one),
+            Ok(one) => p_cell(&one.value),
             Err(reason) => Cell::missing(reason),
         }));
     }

@@ -11,8 +11,8 @@ use storymeter_stats::Coefficient;
 
 use crate::analysis::{ErrorTypes, NamedErrors, RatersNeeded};
 use crate::error::{Error, Result};
-use crate::grid::{Names, check_numbers, file_of, find_metric};
-use crate::outcome::{Gap, Outcome, written};
+use crate::grid::{Names, check_numbers, file_of, find_metric, numbers};
+use crate::outcome::{Absence, Outcome, written};
 use crate::study::Agreement;
 use crate::table::three;
 
@@ -138,7 +138,7 @@ pub struct ByErrorType {
     pub unknown: usize,
     /// The number of raters who must name an error type. A majority of fewer raters is enough.
     pub raters_needed: usize,
-    /// One set per error type; a gap where the data name none.
+    /// One set per error type; a reason where the data name none.
     #[serde(with = "written")]
     pub sets: Outcome<Vec<StorySet>>,
 }
@@ -150,7 +150,7 @@ pub struct InsideGenerators {
     pub dataset: String,
     /// The number of stories whose generator is not known. They are part of no set.
     pub unknown: usize,
-    /// One set per generator; a gap where the data name none.
+    /// One set per generator; a reason where the data name none.
     #[serde(with = "written")]
     pub sets: Outcome<Vec<StorySet>>,
 }
@@ -169,7 +169,7 @@ pub struct AcrossDatasets {
 pub struct AcrossRow {
     /// The metric.
     pub metric: Key,
-    /// By dataset: Pearson, Spearman and Kendall; a gap where the dataset has no such metric.
+    /// By dataset: Pearson, Spearman and Kendall; a reason where the dataset has no such metric.
     #[serde(with = "written::list")]
     pub cells: Vec<Outcome<Vec<Agreement>>>,
 }
@@ -277,11 +277,11 @@ impl<'a> Rated<'a> {
             let column = &scores.columns()[at];
             let given = directions.0.get(&column.key).copied();
             let direction = given.unwrap_or(column.direction);
-            let values = numbers(scores, at).map(|value| direction.sign() * value).collect();
+            let values = numbers(scores, at).iter().map(|value| direction.sign() * value).collect();
             Metric { key: column.key.clone(), direction, values }
         };
         let key = &scores.columns()[column].key;
-        let human: Vec<f64> = numbers(scores, column).collect();
+        let human: Vec<f64> = numbers(scores, column);
         let raters = |row: &Row| {
             let given = row.ratings.get(key.as_str()).unwrap_or_default();
             given.iter().flatten().count()
@@ -343,7 +343,7 @@ impl<'a> Rated<'a> {
             unknown: self.rows.len() - stories.len(),
             raters_needed: self.needed.raters,
             sets: match is_empty {
-                true => Err(Gap::NoErrorTypes),
+                true => Err(Absence::NoErrorTypes),
                 false => {
                     Ok(errors.evaluation_sets().into_iter().map(set).collect::<Result<_>>()?)
                 }
@@ -375,7 +375,7 @@ impl<'a> Rated<'a> {
             dataset: self.facts.name.clone(),
             unknown,
             sets: match sets.is_empty() {
-                true => Err(Gap::NoSystems),
+                true => Err(Absence::NoSystems),
                 false => Ok(sets.into_iter().map(set).collect::<Result<_>>()?),
             },
         })
@@ -388,11 +388,6 @@ impl<'a> Rated<'a> {
         }
         Ok(())
     }
-}
-
-/// The values of a column; NaN where one is absent.
-fn numbers(table: &ScoreTable, column: usize) -> impl Iterator<Item = f64> {
-    table.values(column).iter().map(|value| value.as_ref().copied().unwrap_or(f64::NAN))
 }
 
 /// The human column that is asked for, or the only one.
@@ -448,7 +443,7 @@ fn across(overall: &[Overall]) -> AcrossDatasets {
     }
     let cell = |one: &Overall, key: &Key| {
         let found = one.metrics.iter().find(|one| one.metric == *key);
-        found.map(|one| one.agreements.clone()).ok_or(Gap::NoSuchMetric)
+        found.map(|one| one.agreements.clone()).ok_or(Absence::NoSuchMetric)
     };
     let row = |key: &Key| AcrossRow {
         metric: key.clone(),

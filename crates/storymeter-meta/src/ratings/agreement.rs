@@ -7,7 +7,7 @@ use storymeter_stats::agreement::{
 
 use super::{RatedStory, RatingTable};
 use crate::error::Result;
-use crate::outcome::{Gap, Outcome, finite_or};
+use crate::outcome::{Absence, Outcome, finite_or};
 use crate::study::{IccEstimate, Interval, RaterAgreement};
 
 impl RatingTable {
@@ -27,7 +27,6 @@ impl RatingTable {
             .flat_map(|row| row.iter().copied().flatten())
             .collect();
         let n = complete.len().checked_div(raters).unwrap_or(0);
-        let few = Gap::FewRatings;
         let alpha = self.alphas_on(at, raters)?;
         let mut found = RaterAgreement {
             criterion: self.criteria[at].clone(),
@@ -35,24 +34,24 @@ impl RatingTable {
             raters,
             n,
             left_out: self.stories.len() - n,
-            icc: Err(few),
+            icc: Err(Absence::FewRatings),
             alpha_stories: alpha.stories,
             alpha_ordinal: alpha.ordinal,
             alpha_interval: alpha.interval,
-            fleiss_kappa: Err(few),
-            kendall_w: Err(few),
-            kendall_w_p: Err(few),
+            fleiss_kappa: Err(Absence::FewRatings),
+            kendall_w: Err(Absence::FewRatings),
+            kendall_w_p: Err(Absence::FewRatings),
         };
         if n < 2 || raters < 2 {
             return Ok(found);
         }
         let matrix = Matrix::new(&complete, n, raters)?;
-        let equal = Gap::EqualRatings;
+        let defined = |value| finite_or(value, Absence::EqualRatings);
         found.icc = Ok(icc(matrix)?.iter().map(estimate).collect());
-        found.fleiss_kappa = finite_or(fleiss_kappa(matrix)?.kappa, equal);
+        found.fleiss_kappa = defined(fleiss_kappa(matrix)?.kappa);
         let concordance = kendall_w(matrix)?;
-        found.kendall_w = finite_or(concordance.w, equal);
-        found.kendall_w_p = finite_or(concordance.p_value, equal);
+        found.kendall_w = defined(concordance.w);
+        found.kendall_w_p = defined(concordance.p_value);
         Ok(found)
     }
 
@@ -67,12 +66,12 @@ impl RatingTable {
         let twice = |row: &&[f64]| row.iter().filter(|v| !v.is_nan()).count() > 1;
         let stories = all.chunks(raters.max(1)).filter(twice).count();
         if stories < 2 {
-            let (ordinal, interval) = (Err(Gap::FewRatings), Err(Gap::FewRatings));
+            let (ordinal, interval) = (Err(Absence::FewRatings), Err(Absence::FewRatings));
             return Ok(Alphas { stories, ordinal, interval });
         }
         let matrix = Matrix::new(&all, self.stories.len(), raters)?;
         let alpha = |measure: Measure| -> Result<Outcome<f64>> {
-            Ok(finite_or(krippendorff_alpha(matrix, measure)?.alpha, Gap::EqualRatings))
+            Ok(finite_or(krippendorff_alpha(matrix, measure)?.alpha, Absence::EqualRatings))
         };
         let (ordinal, interval) = (alpha(Measure::Ordinal)?, alpha(Measure::Interval)?);
         Ok(Alphas { stories, ordinal, interval })
@@ -87,16 +86,15 @@ struct Alphas {
 }
 
 fn estimate(icc: &Icc) -> IccEstimate {
-    let gap = Gap::EqualRatings;
+    let defined = |value| finite_or(value, Absence::EqualRatings);
     let (low, high) = (icc.interval.low, icc.interval.high);
-    let defined = low.is_finite() && high.is_finite();
     IccEstimate {
         form: icc.form.to_string(),
-        value: finite_or(icc.value, gap),
-        f: finite_or(icc.f, gap),
+        value: defined(icc.value),
+        f: defined(icc.f),
         df1: icc.df1,
         df2: icc.df2,
-        p_value: finite_or(icc.p_value, gap),
-        interval: if defined { Ok(Interval { low, high }) } else { Err(gap) },
+        p_value: defined(icc.p_value),
+        interval: defined(low).and_then(|low| Ok(Interval { low, high: defined(high)? })),
     }
 }

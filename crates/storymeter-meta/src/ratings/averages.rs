@@ -4,7 +4,7 @@ use storymeter_stats::distribution::student_t_quantile;
 
 use super::RatingTable;
 use crate::analysis::round_half_even;
-use crate::outcome::{Gap, Outcome};
+use crate::outcome::{Absence, Outcome};
 use crate::scale::Scale;
 use crate::study::{
     Edition, RatingDistribution, RatingSummary, Standing, SystemAverage, SystemAverages,
@@ -26,8 +26,8 @@ fn average(ratings: &[f64], edition: Edition) -> SystemAverage {
     };
     let half_width = || student_t_quantile(0.975, n - 1.0) * (squares / (n - 1.0) / n).sqrt();
     SystemAverage {
-        mean: if ratings.is_empty() { Err(Gap::NoRating) } else { Ok(rounded(mean)) },
-        half_width: if n > 1.0 { Ok(rounded(half_width())) } else { Err(Gap::OneRating) },
+        mean: if ratings.is_empty() { Err(Absence::NoRating) } else { Ok(rounded(mean)) },
+        half_width: if n > 1.0 { Ok(rounded(half_width())) } else { Err(Absence::OneRating) },
         n: ratings.len(),
         standing: Standing::Below,
     }
@@ -36,9 +36,9 @@ fn average(ratings: &[f64], edition: Edition) -> SystemAverage {
 impl RatingTable {
     /// Each system's mean rating by criterion and over all.
     ///
-    /// `outsiders` are systems, such as human writers, that are shown and do not compete for the
+    /// `excluded` are systems, such as human writers, that are shown and do not compete for the
     /// best mean.
-    pub fn system_averages(&self, edition: Edition, outsiders: &[String]) -> SystemAverages {
+    pub fn system_averages(&self, edition: Edition, excluded: &[String]) -> SystemAverages {
         let criteria = self.criteria.len();
         let of_system = |system: &&str| {
             let by_criterion: Vec<Vec<f64>> =
@@ -51,7 +51,7 @@ impl RatingTable {
         let mut systems: Vec<(String, Vec<SystemAverage>)> =
             self.systems().iter().map(of_system).collect();
         for column in 0..=criteria {
-            rank(&mut systems, column, outsiders);
+            rank(&mut systems, column, excluded);
         }
         SystemAverages { criteria: self.criteria.clone(), single_ratings: true, systems }
     }
@@ -90,15 +90,18 @@ impl RatingTable {
 }
 
 /// Sets how the systems stand beside the best one in one column.
-fn rank(systems: &mut [(String, Vec<SystemAverage>)], column: usize, outsiders: &[String]) {
-    let competing = systems.iter().filter(|(name, _)| !outsiders.contains(name));
+fn rank(systems: &mut [(String, Vec<SystemAverage>)], column: usize, excluded: &[String]) {
+    let competing = systems.iter().filter(|(name, _)| !excluded.contains(name));
     let means = competing.filter_map(|(_, averages)| {
-        Some((averages[column].mean.ok()?, averages[column].half_width.unwrap_or(f64::NAN)))
+        Some((
+            averages[column].mean.clone().ok()?,
+            averages[column].half_width.clone().unwrap_or(f64::NAN),
+        ))
     });
     let Some((best, reach)) = means.max_by(|a, b| a.0.total_cmp(&b.0)) else { return };
     for (name, averages) in systems {
         averages[column].standing = match averages[column].mean {
-            _ if outsiders.contains(name) => Standing::Outside,
+            _ if excluded.contains(name) => Standing::Outside,
             Ok(mean) if mean == best => Standing::Best,
             Ok(mean) if (mean - best).abs() <= reach => Standing::Near,
             _ => Standing::Below,
@@ -109,7 +112,7 @@ fn rank(systems: &mut [(String, Vec<SystemAverage>)], column: usize, outsiders: 
 /// Mean, first quartile, median and third quartile.
 fn summary(sorted: &[f64]) -> Outcome<[f64; 4]> {
     if sorted.is_empty() {
-        return Err(Gap::NoRating);
+        return Err(Absence::NoRating);
     }
     let mean = sorted.iter().sum::<f64>() / sorted.len() as f64;
     Ok([mean, quantile(sorted, 0.25), quantile(sorted, 0.5), quantile(sorted, 0.75)])
@@ -127,10 +130,10 @@ fn density(values: &[f64], grid: &[f64]) -> Outcome<Vec<f64>> {
     let mean = values.iter().sum::<f64>() / n;
     let variance = values.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>() / (n - 1.0);
     if values.len() < 2 {
-        return Err(Gap::OneRating);
+        return Err(Absence::OneRating);
     }
     if variance == 0.0 {
-        return Err(Gap::EqualRatings);
+        return Err(Absence::EqualRatings);
     }
     let bandwidth = variance.sqrt() * n.powf(-0.2);
     let norm = n * bandwidth * (2.0 * std::f64::consts::PI).sqrt();

@@ -132,7 +132,7 @@ pub(crate) fn triangle(columns: usize, a: usize, b: usize) -> usize {
 }
 
 /// The correlation of two columns.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Association {
     /// The signed coefficient, or the reason why there is none.
     #[serde(with = "written")]

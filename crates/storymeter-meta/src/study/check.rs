@@ -6,7 +6,9 @@
 use storymeter_core::{Key, Role};
 use storymeter_stats::Coefficient;
 
-use super::{Finding, Kind, RankMethod, Ranking, RatingDistribution, Study, SystemAverages};
+use super::{
+    Finding, Kind, MetricRanking, RankMethod, Ranking, RatingDistribution, Study, SystemAverages,
+};
 use crate::level::Level;
 use crate::outcome::Outcome;
 
@@ -52,6 +54,13 @@ impl Study {
                     fits("pairwise", "n", row.n.len(), criteria)
                 })
             }
+            Finding::SystemPairs(all) => all.iter().try_for_each(|one| {
+                let is_known = |key: &Key| self.columns.iter().any(|column| column.key == *key);
+                match is_known(&one.column.key) {
+                    true => Ok(()),
+                    false => Err("\"system-pairs\": a column is not one of the study".to_owned()),
+                }
+            }),
             Finding::TopSystems(one) => one.rows.iter().try_for_each(|row| {
                 fits("top-systems", "strength", row.strength.len(), one.k.len())
             }),
@@ -80,6 +89,7 @@ impl Study {
                     }
                 })
             }),
+            Finding::MetricRanking(one) => self.check_metric_ranking(one),
             Finding::Ranking(one) => check_ranking(one),
             Finding::SystemAverages(one) => check_averages(one),
             Finding::Ratings(one) => check_ratings(one),
@@ -88,11 +98,26 @@ impl Study {
             }
             Finding::Agreements(_)
             | Finding::RaterAgreement(_)
-            | Finding::Leaders(_)
             | Finding::PairAccuracy(_)
             | Finding::ErrorTypes(_)
-            | Finding::Edits(_)
-            | Finding::Differences(_) => Ok(()),
+            | Finding::Edits(_) => Ok(()),
+        }
+    }
+
+    /// There is a first metric, and every ranked metric has a correlation with every criterion.
+    fn check_metric_ranking(&self, ranking: &MetricRanking) -> Check {
+        let is_known = |metric: &Key, criterion: &Key| {
+            let (metric, criterion) = (metric.as_str(), criterion.as_str());
+            self.agreement(metric, criterion, ranking.level, Coefficient::Pearson)
+                .is_some_and(|one| one.value.is_ok())
+        };
+        let mut places = ranking.places.iter();
+        let fits = !ranking.places.is_empty()
+            && !ranking.criteria.is_empty()
+            && places.all(|one| ranking.criteria.iter().all(|key| is_known(&one.metric, key)));
+        match fits {
+            true => Ok(()),
+            false => Err("\"metric-ranking\": a metric has no such correlation".to_owned()),
         }
     }
 

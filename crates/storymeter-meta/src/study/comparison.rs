@@ -5,7 +5,8 @@ use storymeter_core::Key;
 use storymeter_stats::{Coefficient, Correction};
 
 use crate::Level;
-use crate::outcome::{Gap, Outcome, written};
+use crate::outcome::{Absence, Outcome, written};
+use crate::systems::Method;
 
 /// A test between two metrics that are correlated with the same ratings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -56,6 +57,14 @@ impl Sides {
         }
     }
 
+    /// The p-value of a test that these sides ask for.
+    pub fn choose(self, two_sided: f64, one_sided: f64) -> f64 {
+        match self {
+            Self::Two => two_sided,
+            Self::One => one_sided,
+        }
+    }
+
     /// A study from before tests had two sides does not name them.
     fn unnamed() -> Self {
         Self::One
@@ -98,7 +107,7 @@ impl TestMatrix {
         }
         let pair = &self.pairs[pair_index(row.min(column), row.max(column))];
         let side = if row < column { Side::First } else { Side::Second };
-        let neither = pair.stronger.is_none() && pair.p_value != Err(Gap::EquallyStrong);
+        let neither = pair.stronger.is_none() && pair.p_value != Err(Absence::EquallyStrong);
         (pair.stronger == Some(side) || neither).then_some(pair)
     }
 
@@ -124,7 +133,7 @@ pub enum Side {
 }
 
 /// A test between two metrics.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
     /// Which metric has the higher correlation, after both were turned by their directions; `None`
     /// where both are equally strong or one has no correlation.
@@ -152,13 +161,17 @@ pub struct Pairwise {
     pub pairs: usize,
     /// Draws per pair of systems.
     pub draws: usize,
-    /// The share of draws that a system must win: 0.975 at 95% confidence where the verdict is
-    /// two-sided.
+    /// The confidence of the verdicts; in the published analysis, the share of draws that a system
+    /// must win.
     pub confidence: f64,
     /// The seed of the draws.
     pub seed: u64,
     /// Whether metrics where less is better were turned round first.
     pub directed: bool,
+    /// How every two systems were compared; `None` in the published analysis, which counts wins in
+    /// resamples.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub method: Option<Method>,
     /// One row per metric.
     pub rows: Vec<PairwiseRow>,
 }
@@ -218,37 +231,4 @@ pub struct TopSystemsRow {
     /// The correlation for each k, turned by the direction of the metric.
     #[serde(with = "written::list")]
     pub strength: Vec<Outcome<f64>>,
-}
-
-/// One place where the published and the corrected analysis differ.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Difference {
-    /// What differs.
-    pub kind: DifferenceKind,
-    /// The column, pair of columns or ranking concerned.
-    pub subject: String,
-    /// What was published.
-    pub published: String,
-    /// What is right.
-    pub corrected: String,
-}
-
-/// What differs between the two editions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum DifferenceKind {
-    /// How heat-maps show correlations.
-    Heatmaps,
-    /// How raters were put into columns.
-    Agreement,
-    /// Means that are equal and come out unequal in floating point.
-    SystemMeans,
-    /// The direction of a metric was ignored.
-    Pairwise,
-    /// Signs were lost, impossible triples were tested, and tests had one side.
-    Williams(Level),
-    /// Equal correlations were ranked in arbitrary order, and directions were ignored.
-    Borda,
-    /// Means were rounded before the best systems were chosen, and directions were ignored.
-    TopSystems,
 }

@@ -26,14 +26,17 @@ pub use agreement::{
 };
 pub(crate) use comparison::pair_index;
 pub use comparison::{
-    Comparison, Difference, DifferenceKind, PValue, PairAccuracy, Pairwise, PairwiseRow, Side,
-    Sides, Test, TestMatrix, TopSystems, TopSystemsRow,
+    Comparison, PValue, PairAccuracy, Pairwise, PairwiseRow, Side, Sides, Test, TestMatrix,
+    TopSystems, TopSystemsRow,
 };
 pub use errors::{
     Edits, EditsRow, ErrorCorrelation, ErrorShare, ErrorTypeShares, ErrorTypesRow, ErrorTypesTable,
 };
 pub use misjudged::{MisjudgedBy, MisjudgedStory, Misjudgements};
-pub use ranking::{Ballot, Leader, Leaders, Place, RankMethod, Ranking, Voter};
+pub use ranking::{
+    AgainstFirst, Ballot, Leader, MetricRanking, Place, RankMethod, RankedMetric, Ranking,
+    SIGNIFICANT, Voter,
+};
 pub use ratings::{
     HumanScores, IccEstimate, RaterAgreement, Raters, RatingDistribution, RatingSummary, Standing,
     SystemAverage, SystemAverages,
@@ -43,6 +46,7 @@ pub use turn::Turn;
 pub use warning::{Warning, WarningKind};
 
 use crate::Level;
+use crate::systems::SystemComparison;
 
 /// Which analysis was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -192,6 +196,8 @@ impl Study {
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Finding {
+    /// The metrics in order of their agreement with people, at one level.
+    MetricRanking(MetricRanking),
     /// How far raters agree with each other, one entry per criterion (HANNA Table 3).
     RaterAgreement(Vec<RaterAgreement>),
     /// The systems' mean ratings (HANNA Table 4).
@@ -202,15 +208,14 @@ pub enum Finding {
     HumanScores(HumanScores),
     /// How every metric agrees with every criterion.
     Agreements(Vec<Agreement>),
-    /// The metrics with the strongest correlations by level, criterion and coefficient (HANNA
-    /// Tables 5, 8 and 9).
-    Leaders(Vec<Leaders>),
     /// Metrics ranked over many correlations (HANNA Table 6).
     Ranking(Ranking),
     /// Correlations between all columns of a role (HANNA Figures 1, 2, 5, 6, 10 to 13, 20 to 25).
     Between(Between),
     /// Metrics as judges between systems (HANNA Figures 7 and 26).
     Pairwise(Pairwise),
+    /// The systems compared with each other, by every column.
+    SystemPairs(Vec<SystemComparison>),
     /// How often metrics order two stories as people do, with calibrated ties.
     PairAccuracy(Vec<PairAccuracy>),
     /// Correlations among the best systems only (HANNA Figure 8).
@@ -229,6 +234,4 @@ pub enum Finding {
     Edits(Edits),
     /// The stories that metrics misjudge most (UNION Table 11).
     Misjudged(Misjudgements),
-    /// Where the published and the corrected analysis differ.
-    Differences(Vec<Difference>),
 }

@@ -89,7 +89,7 @@ pub struct SystemAverages {
 }
 
 /// The mean rating of a system.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SystemAverage {
     /// The mean.
     #[serde(with = "written")]

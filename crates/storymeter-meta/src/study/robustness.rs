@@ -36,7 +36,7 @@ pub struct BiasedSet {
 }
 
 /// A number over repeated draws.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Spread {
     /// The mean over the draws that gave a number.
     #[serde(with = "written")]

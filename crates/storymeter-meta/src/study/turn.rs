@@ -27,7 +27,7 @@ const NEGLIGIBLE: f64 = -0.1;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Turn {
     /// More is better, and the correlation counts as it is.
-    Kept,
+    AsIs,
     /// Less is better, and the correlation counts with the opposite sign.
     Reversed,
     /// Only the size of the correlation counts: it is not known whether more is better, or the
@@ -40,7 +40,7 @@ impl Turn {
     pub fn new(direction: Direction, edition: Edition) -> Self {
         match (edition, direction) {
             (Edition::Published, _) | (_, Direction::None) => Self::Absolute,
-            (_, Direction::Higher) => Self::Kept,
+            (_, Direction::Higher) => Self::AsIs,
             (_, Direction::Lower) => Self::Reversed,
         }
     }
@@ -48,7 +48,7 @@ impl Turn {
     /// What this correlation is multiplied by: 1 or -1, and never 0.
     pub fn sign(self, correlation: f64) -> f64 {
         match self {
-            Self::Kept => 1.0,
+            Self::AsIs => 1.0,
             Self::Reversed => -1.0,
             Self::Absolute if correlation < 0.0 => -1.0,
             Self::Absolute => 1.0,
@@ -144,9 +144,9 @@ mod tests {
         let interval = Interval { low: -0.9, high: 0.1 };
         let turned = Turn::Reversed.interval(-0.5, interval);
         assert_eq!((turned.low, turned.high), (-0.1, 0.9));
-        assert_eq!(Turn::Kept.interval(-0.5, interval), interval);
+        assert_eq!(Turn::AsIs.interval(-0.5, interval), interval);
         assert_eq!(Turn::Absolute.interval(-0.5, interval), turned);
-        for turn in [Turn::Kept, Turn::Reversed, Turn::Absolute] {
+        for turn in [Turn::AsIs, Turn::Reversed, Turn::Absolute] {
             assert_eq!(turn.sign(0.0).abs(), 1.0);
             assert!(turn.apply(0.0).is_sign_positive());
             assert!(turn.apply(f64::NAN).is_nan());

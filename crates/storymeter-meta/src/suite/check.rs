@@ -6,7 +6,6 @@
 use storymeter_core::{Aspect, Key};
 
 use super::{Pairing, SuiteCell, SuiteResult};
-use crate::outcome::Outcome;
 
 /// What is wrong with a result.
 type Check = Result<(), String>;
@@ -72,23 +71,16 @@ fn check_cell(cell: &SuiteCell) -> Check {
     if cell.pairs > 0 && (cell.pairs, cell.pairs) != (cell.originals, cell.twins) {
         return Err(here("the number of pairs"));
     }
-    let within = |value: Outcome<f64>, low: f64, high: f64| {
-        value.is_err() || value.is_ok_and(|value| (low..=high).contains(&value))
-    };
-    let any = |value: Outcome<f64>| within(value, f64::MIN, f64::MAX);
-    let numbers = [
-        ("\"auc\"", within(cell.auc, 0.0, 1.0)),
-        ("\"shift\"", any(cell.shift)),
-        ("\"shift_low\"", any(cell.shift_low)),
-        ("\"shift_high\"", any(cell.shift_high)),
-        ("\"right_order\"", within(cell.right_order, 0.0, 1.0)),
-        ("\"ties\"", within(cell.ties, 0.0, 1.0)),
-        ("\"r\"", within(cell.r, -1.0, 1.0)),
-        ("\"p_r\"", within(cell.p_r, 0.0, 1.0)),
-        ("\"times_typo\"", any(cell.times_typo)),
-        ("\"mean_original\"", any(cell.mean_original)),
-        ("\"mean_twin\"", any(cell.mean_twin)),
-        ("\"sd\"", within(cell.sd, 0.0, f64::MAX)),
-    ];
-    numbers.into_iter().find(|(_, fits)| !fits).map_or(Ok(()), |(name, _)| Err(here(name)))
+    for (name, value) in SuiteCell::NUMBERS.into_iter().zip(cell.numbers()) {
+        let range = match name {
+            "auc" | "right_order" | "ties" | "p_r" => 0.0..=1.0,
+            "r" => -1.0..=1.0,
+            "sd" => 0.0..=f64::MAX,
+            _ => f64::MIN..=f64::MAX,
+        };
+        if value.as_ref().is_ok_and(|value| !range.contains(value)) {
+            return Err(here(&format!("\"{name}\"")));
+        }
+    }
+    Ok(())
 }

@@ -1,20 +1,20 @@
 //! The result of a suite as files of a folder.
 //!
 //! `result.json` holds the typed [`SuiteResult`] and is all that a program needs. `result.csv` has
-//! the same numbers for spreadsheets, one row per metric and aspect. A study of a meta-evaluation
-//! also has a file `result.json` ([`folder`](crate::folder)). The `kind` in the file tells the two
-//! apart, and neither is written over the other.
+//! the same numbers for spreadsheets, one row per metric and aspect. A folder holds either a result
+//! or the study of a meta-evaluation ([`folder`](crate::folder)): neither is written over the
+//! other.
 
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
+use storymeter_core::file::StagedFolder;
 use storymeter_core::spreadsheet::TextCells;
 use storymeter_core::{Error as CoreError, Place, file};
 
 use super::SuiteResult;
-use crate::draft::Draft;
 use crate::error::Result;
-use crate::folder::Pending;
+use crate::folder::{Pending, STUDY};
 use crate::view::{self, text};
 
 /// The typed result, which is written last and says that the folder is complete.
@@ -97,7 +97,8 @@ pub fn prepare(
 ) -> Result<Pending> {
     let table = text::csv(&view::suite_cells(result), names);
     let heads = table.lines().next().unwrap_or_default();
-    let foreign = [(RESULT, !holds_result(folder)), (TABLE, !begins_with(folder, heads)?)];
+    let foreign =
+        [(STUDY, true), (RESULT, !holds_result(folder)), (TABLE, !begins_with(folder, heads)?)];
     for (name, foreign) in foreign {
         let path = folder.join(name);
         if foreign && path.is_file() {
@@ -107,7 +108,7 @@ pub fn prepare(
         }
     }
     let older = vec![RESULT.to_owned()];
-    let mut draft = Draft::new(folder)?;
+    let mut draft = StagedFolder::new(folder)?;
     draft.write(TABLE, table.as_bytes())?;
     let json = serde_json::to_string(result)
         .map_err(|e| CoreError::invalid(Place::file(RESULT), e.to_string()))?;

@@ -9,7 +9,7 @@
 //! ([`SuiteResult`]). Tables and sentences are made from it by [`view`](crate::view). [`write()`]
 //! puts it into a folder, and [`read`] gets it back.
 //!
-//! Two yardsticks belong to every number. A metric that gives all texts the same score, the
+//! Two baselines belong to every number. A metric that gives all texts the same score, the
 //! constant metric, says what a metric gets that sees nothing. And every shift is also given as a
 //! multiple of the shift that typos cause.
 //!
@@ -40,8 +40,8 @@
 //! };
 //! let result = analyse(&suite, &SuiteOptions::default())?;
 //! let cell = result.cell("bleu", Aspect::Time).unwrap();
-//! assert_eq!((cell.pairs, cell.right_order), (40, Ok(1.0)));
-//! assert!((cell.times_typo.unwrap() - 3.0).abs() < 1e-12);
+//! assert_eq!((cell.pairs, &cell.right_order), (40, &Ok(1.0)));
+//! assert!((cell.times_typo.as_ref().unwrap() - 3.0).abs() < 1e-12);
 //! assert_eq!(
 //!     suite_sentence(&result, "bleu"),
 //!     "bleu sees time (AUC 0.80). Typos shift it by 0.44 standard deviations, less than the \

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use storymeter_core::{Aspect, AspectTest, Column, Key, Signature};
 
-use crate::outcome::{Gap, Outcome, written};
+use crate::outcome::{Absence, Outcome, written};
 use crate::study::Warning;
 
 /// The mark by which `result.json` of a suite is told from other files of the same name.
@@ -38,7 +38,7 @@ pub struct SuiteResult {
     /// One entry per metric and aspect: all aspects of the first metric, then those of the second.
     pub cells: Vec<SuiteCell>,
     /// What a metric would get that gives all texts the same score, one entry per aspect. It is the
-    /// yardstick of a metric that sees nothing.
+    /// baseline of a metric that sees nothing.
     pub constant: Vec<SuiteCell>,
     /// Some pairs with their scores, for readers.
     #[serde(default)]
@@ -278,9 +278,43 @@ impl AspectSummary {
 }
 
 impl SuiteCell {
+    /// The names of the numbers.
+    pub(crate) const NUMBERS: [&'static str; 12] = [
+        "auc",
+        "shift",
+        "shift_low",
+        "shift_high",
+        "right_order",
+        "ties",
+        "r",
+        "p_r",
+        "times_typo",
+        "mean_original",
+        "mean_twin",
+        "sd",
+    ];
+
+    /// The numbers in the order of their names.
+    pub(crate) fn numbers(&self) -> [&Outcome<f64>; 12] {
+        [
+            &self.auc,
+            &self.shift,
+            &self.shift_low,
+            &self.shift_high,
+            &self.right_order,
+            &self.ties,
+            &self.r,
+            &self.p_r,
+            &self.times_typo,
+            &self.mean_original,
+            &self.mean_twin,
+            &self.sd,
+        ]
+    }
+
     /// Whether the metric gives all texts of the aspect the same score.
     pub fn is_constant(&self) -> bool {
-        self.r == Err(Gap::Constant)
+        self.r == Err(Absence::Constant)
     }
 
     /// The number of texts behind the numbers, as tables show it: pairs, or `originals+twins` where

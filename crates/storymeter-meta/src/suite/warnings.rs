@@ -3,7 +3,7 @@
 use storymeter_core::{Column, Direction};
 
 use super::{AspectSummary, Pairing, SuiteCell};
-use crate::outcome::Gap;
+use crate::outcome::Absence;
 use crate::study::{Warning, WarningKind};
 
 /// Below this many pairs, a metric that tosses coins has an AUC of 0.7 or more with a probability
@@ -32,7 +32,8 @@ pub fn of(metrics: &[Column], aspects: &[AspectSummary], cells: &[SuiteCell]) ->
             let message = format!("texts without a score are left out of {lost}");
             found.push(warn(WarningKind::Missing, message));
         }
-        let infinite = aspects_with(&own, |cell| cell.shift == Err(Gap::Infinite), |_| "".into());
+        let infinite =
+            aspects_with(&own, |cell| cell.shift == Err(Absence::Infinite), |_| "".into());
         if !infinite.is_empty() {
             let message = format!("infinite scores leave no shift and no r for {infinite}");
             found.push(warn(WarningKind::Infinite, message));

@@ -1,24 +1,24 @@
 //! The computation behind a comparison of systems.
 
 use rayon::prelude::*;
-use storymeter_core::{Column, Direction, Progress, ScoreTable, Signature};
+use storymeter_core::{Column, Direction, Range, ScoreTable, Signature};
 use storymeter_stats::{
-    BootstrapMethod, BootstrapOptions, Correction, Interval, PowerTarget,
-    compare_independent_scores, compare_scores, mean, mean_interval, standard_deviation,
+    Correction, Difference, Interval, PowerTarget, SampleComparison, Score, compare_samples, mean,
+    score_intervals, standard_deviation,
 };
 
-use super::sample::{Sample, Stories};
+use super::stories::{Stories, SystemValues, alike};
 use super::{
-    Caution, Cluster, Design, Duel, ItemWins, Method, Options, Power, RankedSystem,
+    Caution, Cluster, ItemWins, Method, Options, PairResult, Pairing, Power, RankedSystem,
     SystemComparison, SystemPair,
 };
 use crate::error::{Error, Result};
 use crate::grid::{check_numbers, file_of};
-use crate::outcome::{Gap, Outcome, finite_or};
-use crate::study::{PValue, Side};
+use crate::outcome::{Absence, Outcome, finite_or};
+use crate::study::{PValue, Side, Sides};
 
 /// The most systems. Every two of them are tested with thousands of resamples.
-const MOST_SYSTEMS: usize = 300;
+pub(crate) const MOST_SYSTEMS: usize = 300;
 
 /// The probability with which a difference that exists is to be found.
 const POWER: f64 = 0.8;
@@ -42,7 +42,24 @@ pub fn compare(table: &ScoreTable, options: &Options) -> Result<Vec<SystemCompar
         if columns.is_empty() {
             return Err(Error::NoMetric { file: file.clone() });
         }
-        columns.into_iter().map(|(at, column)| one(table, &stories, at, column, options)).collect()
+        if options.resamples == 0 {
+            return Err(Error::NoDraws);
+        }
+        options.progress.begin("comparing pairs of systems");
+        let method = options.method();
+        let positions: Vec<usize> = columns.iter().map(|(at, _)| *at).collect();
+        let mut found: Vec<Option<SystemComparison>> = vec![None; columns.len()];
+        for alike in alike(table, &positions) {
+            let group = Group::new(table, &stories, &alike, columns.len(), options)?;
+            for (place, at) in alike.into_iter().enumerate() {
+                for (column, found) in columns.iter().zip(&mut found) {
+                    if column.0 == at {
+                        *found = Some(by_column(column.1.clone(), &group, place, &method)?);
+                    }
+                }
+            }
+        }
+        Ok(found.into_iter().flatten().collect())
     };
     all().map_err(|error| error.in_file(file.as_deref()))
 }
@@ -76,35 +93,75 @@ fn columns(table: &ScoreTable, options: &Options) -> Result<Vec<(usize, Column)>
     Ok(positions.into_iter().map(|at| (at, turned[at].clone())).collect())
 }
 
-/// One column of the table.
-fn one(
-    table: &ScoreTable,
-    stories: &Stories,
-    at: usize,
+/// The systems by columns that have values for the same stories.
+struct Group {
+    systems: Vec<SystemValues>,
+    /// By system, by column.
+    intervals: Vec<Vec<Interval>>,
+    /// The pairs of systems that were compared, by their positions.
+    pairs: Vec<((usize, usize), Outcome<SampleComparison>)>,
+}
+
+impl Group {
+    fn new(
+        table: &ScoreTable,
+        stories: &Stories,
+        columns: &[usize],
+        total: usize,
+        options: &Options,
+    ) -> Result<Self> {
+        let systems = stories.by_system(table, columns, &options.without);
+        if systems.len() > MOST_SYSTEMS {
+            let (what, found) = ("systems", systems.len());
+            return Err(Error::TooLarge { file: file_of(table), what, found, most: MOST_SYSTEMS });
+        }
+        let resampling = options.resampling();
+        let intervals = systems
+            .par_iter()
+            .map(|system| score_intervals(&system.sample, Score::Mean, &resampling))
+            .collect::<storymeter_stats::Result<_>>()?;
+        let is_wanted = |&(first, second): &(usize, usize)| {
+            let against = options.against.as_deref();
+            against.is_none_or(|name| [first, second].iter().any(|&at| systems[at].name == name))
+        };
+        let all = (0..systems.len())
+            .flat_map(|first| (first + 1..systems.len()).map(move |second| (first, second)));
+        let pairs: Vec<(usize, usize)> = all.filter(is_wanted).collect();
+        options.progress.expect((pairs.len() * total) as u64);
+        let compare = |(first, second): (usize, usize)| {
+            let [first_sample, second_sample] = [first, second].map(|at| &systems[at].sample);
+            let found = match first_sample.observations().min(second_sample.observations()) {
+                0 => Err(Absence::Empty),
+                1 => Err(Absence::Fewer(2)),
+                _ => Ok(compare_samples(first_sample, second_sample, Score::Mean, &resampling)?),
+            };
+            options.progress.advance(columns.len() as u64);
+            Ok(((first, second), found))
+        };
+        let pairs = pairs.into_par_iter().map(compare).collect::<Result<_>>()?;
+        Ok(Self { systems, intervals, pairs })
+    }
+}
+
+/// The comparison by one column, which is the one at this place of its group.
+fn by_column(
     column: Column,
-    options: &Options,
+    group: &Group,
+    place: usize,
+    method: &Method,
 ) -> Result<SystemComparison> {
-    let samples = stories.samples(table, at, &options.without);
-    if samples.len() > MOST_SYSTEMS {
-        let (what, found) = ("systems", samples.len());
-        return Err(Error::TooLarge { file: file_of(table), what, found, most: MOST_SYSTEMS });
-    }
-    if options.resamples == 0 {
-        return Err(Error::NoDraws);
-    }
-    let method = Method {
-        resamples: options.resamples,
-        confidence: options.confidence,
-        correction: options.correction,
-        seed: options.seed,
-        against: options.against.clone(),
-    };
     let sign = column.direction.sign();
-    let contest = Contest { sign, method: &method, progress: &options.progress };
-    let samples = contest.ranked(samples);
-    let mut pairs = contest.pairs(&samples)?;
-    contest.correct(&mut pairs)?;
-    let mut systems = contest.systems(&samples)?;
+    let samples: Vec<Sample> = group
+        .systems
+        .iter()
+        .zip(&group.intervals)
+        .map(|(system, intervals)| Sample::new(system, place, intervals[place], column.range))
+        .collect();
+    let ranking = Ranking::new(samples, sign);
+    let judge = Judge { sign, method, samples: &ranking.samples };
+    let mut pairs = judge.pairs(group, place, &ranking.places);
+    judge.correct(&mut pairs)?;
+    let mut systems = ranking.systems();
     for pair in &pairs {
         let Some((better, worse)) = pair.verdict() else { continue };
         for system in &mut systems {
@@ -112,68 +169,94 @@ fn one(
             system.worse_than += usize::from(system.name == worse);
         }
     }
-    let cautions = contest.cautions(&samples, &pairs, column.direction);
+    let cautions = judge.cautions(&pairs, column.direction);
     let signature = Signature::new("compare")
         .with("metric", "m", &column.key)
         .with("systems", "s", systems.len())
         .with("seed", "seed", method.seed)
         .with("resamples", "n", method.resamples)
         .with("confidence", "conf", method.confidence)
-        .with("correction", "corr", method.correction.name())
-        .with_version();
+        .with("correction", "corr", method.correction.name());
+    let signature = match method.sides {
+        Sides::Two => signature,
+        Sides::One => signature.with("sides", "sides", method.sides.name()),
+    };
+    let signature = signature.with_version();
     let clusters = if method.against.is_some() { Vec::new() } else { clusters(&systems, &pairs) };
+    let samples = &ranking.samples;
     let counts = storymeter_core::Counts {
         present: samples.iter().map(|sample| sample.values.len() as u64).sum(),
         absent: samples.iter().map(|sample| sample.absent as u64).sum(),
         ..column.counts
     };
-    let column = Column { counts, ..column };
+    let (column, method) = (Column { counts, ..column }, method.clone());
     Ok(SystemComparison { column, systems, pairs, clusters, cautions, method, signature })
 }
 
-/// How the systems of one column are compared.
-struct Contest<'a> {
-    /// -1 where less is better.
-    sign: f64,
-    method: &'a Method,
-    progress: &'a Progress,
+/// One system by one column.
+struct Sample {
+    name: String,
+    /// The values that are present, story by story.
+    values: Vec<f64>,
+    absent: usize,
+    /// The number of items, or of stories if all are of one item.
+    observations: usize,
+    /// The number of items with several stories.
+    repeated: usize,
+    interval: Outcome<Interval>,
 }
 
-impl Contest<'_> {
-    fn bootstrap(&self) -> BootstrapOptions {
-        BootstrapOptions {
-            resamples: self.method.resamples,
-            confidence: self.method.confidence,
-            method: BootstrapMethod::Auto,
-            seed: self.method.seed,
+impl Sample {
+    fn new(system: &SystemValues, column: usize, interval: Interval, range: Range) -> Self {
+        let values = system.values(column);
+        let interval = match values.len() {
+            0 => Err(Absence::Empty),
+            1 => Err(Absence::Fewer(2)),
+            // Student's t does not know which scores are possible.
+            _ => defined(interval).map(|interval| Interval {
+                low: range.clamp(interval.low),
+                high: range.clamp(interval.high),
+            }),
+        };
+        Self {
+            name: system.name.clone(),
+            values,
+            absent: system.absent,
+            observations: system.sample.observations(),
+            repeated: system.sample.repeated_items(),
+            interval,
         }
     }
+}
 
-    /// The samples, best mean first. Equal means keep the order of the table; systems without a
-    /// value come last.
-    fn ranked(&self, mut samples: Vec<Sample>) -> Vec<Sample> {
+/// The systems, best mean first.
+struct Ranking {
+    samples: Vec<Sample>,
+    /// By system, in the order of the table: its place in the ranking.
+    places: Vec<usize>,
+}
+
+impl Ranking {
+    /// Equal means keep the order of the table; systems without a value come last.
+    fn new(samples: Vec<Sample>, sign: f64) -> Self {
         let key = |sample: &Sample| match sample.values.is_empty() {
             true => f64::NEG_INFINITY,
-            false => self.sign * mean(&sample.values),
+            false => sign * mean(&sample.values),
         };
-        samples.sort_by(|a, b| key(b).total_cmp(&key(a)));
-        samples
+        let mut order: Vec<(usize, Sample)> = samples.into_iter().enumerate().collect();
+        order.sort_by(|(_, a), (_, b)| key(b).total_cmp(&key(a)));
+        let mut places = vec![0; order.len()];
+        order.iter().enumerate().for_each(|(place, (at, _))| places[*at] = place);
+        Self { samples: order.into_iter().map(|(_, sample)| sample).collect(), places }
     }
 
-    fn systems(&self, samples: &[Sample]) -> Result<Vec<RankedSystem>> {
-        let options = self.bootstrap();
-        let mut systems: Vec<RankedSystem> = Vec::with_capacity(samples.len());
-        for (at, sample) in samples.iter().enumerate() {
-            let present = |value: f64, gap: Gap| finite_or(value, gap);
-            let own = present(mean(&sample.values), Gap::Empty);
+    fn systems(&self) -> Vec<RankedSystem> {
+        let mut systems: Vec<RankedSystem> = Vec::with_capacity(self.samples.len());
+        for (at, sample) in self.samples.iter().enumerate() {
+            let own = finite_or(mean(&sample.values), Absence::Empty);
             let rank = match systems.last() {
                 Some(before) if before.mean == own => before.rank,
                 _ => at + 1,
-            };
-            let interval = match sample.values.len() {
-                0 => Err(Gap::Empty),
-                1 => Err(Gap::Fewer(2)),
-                _ => defined(mean_interval(&sample.values, &options)?.interval),
             };
             systems.push(RankedSystem {
                 name: sample.name.clone(),
@@ -181,134 +264,105 @@ impl Contest<'_> {
                 stories: sample.values.len(),
                 absent: sample.absent,
                 mean: own,
-                sd: present(standard_deviation(&sample.values), Gap::Fewer(2)),
-                interval,
+                sd: finite_or(standard_deviation(&sample.values), Absence::Fewer(2)),
+                interval: sample.interval.clone(),
                 better_than: 0,
                 worse_than: 0,
             });
         }
-        Ok(systems)
+        systems
+    }
+}
+
+/// Who is better by one column.
+struct Judge<'a> {
+    /// -1 where less is better.
+    sign: f64,
+    method: &'a Method,
+    /// The systems, best mean first.
+    samples: &'a [Sample],
+}
+
+impl Judge<'_> {
+    /// The pairs in the order of the ranking, without any correction yet.
+    fn pairs(&self, group: &Group, column: usize, places: &[usize]) -> Vec<SystemPair> {
+        let tests = group.pairs.len();
+        let pair = |((a, b), found): &((usize, usize), Outcome<SampleComparison>)| {
+            let is_turned = places[*a] > places[*b];
+            let (first, second) = match is_turned {
+                true => (places[*b], places[*a]),
+                false => (places[*a], places[*b]),
+            };
+            let [one, other] = [first, second].map(|place| &self.samples[place]);
+            let turn = |pairing: Pairing| match pairing {
+                Pairing::Unpaired { first, second } if is_turned => {
+                    Pairing::Unpaired { first: second, second: first }
+                }
+                pairing => pairing,
+            };
+            let design = found.as_ref().map_or(
+                Pairing::Unpaired { first: one.observations, second: other.observations },
+                |found| turn(found.pairing),
+            );
+            let found = found.as_ref().map_err(Clone::clone).map(|found| {
+                let difference = found.columns[column];
+                let difference = if is_turned { difference.reversed() } else { difference };
+                self.result(difference, design, [one, other], tests)
+            });
+            let names = (one.name.clone(), other.name.clone());
+            ((first, second), SystemPair { first: names.0, second: names.1, design, found })
+        };
+        let mut pairs: Vec<_> = group.pairs.iter().map(pair).collect();
+        pairs.sort_by_key(|(places, _)| *places);
+        pairs.into_iter().map(|(_, pair)| pair).collect()
     }
 
-    /// Tests all pairs, without any correction yet.
-    fn pairs(&self, samples: &[Sample]) -> Result<Vec<SystemPair>> {
-        let all = (0..samples.len())
-            .flat_map(|first| (first + 1..samples.len()).map(move |second| (first, second)));
-        let wanted = |&(first, second): &(usize, usize)| {
-            let against = self.method.against.as_deref();
-            against.is_none_or(|name| samples[first].name == name || samples[second].name == name)
-        };
-        let all: Vec<(usize, usize)> = all.filter(wanted).collect();
-        let tests = all.len();
-        self.progress.begin("comparing pairs of systems");
-        self.progress.expect(tests as u64);
-        all.into_par_iter()
-            .map(|(first, second)| {
-                let pair = self.pair(&samples[first], &samples[second], tests);
-                self.progress.advance(1);
-                pair
-            })
-            .collect()
-    }
-
-    fn pair(&self, first: &Sample, second: &Sample, tests: usize) -> Result<SystemPair> {
-        let (a, b) = first.shared(second);
-        // With fewer shared items than half of what the smaller system has, a paired test would
-        // throw away more than pairing gains.
-        let least = first.items.len().min(second.items.len());
-        let paired = a.len() >= 2 && 2 * a.len() >= least;
-        let design = match paired {
-            true => Design::Paired { items: a.len() },
-            false => Design::Unpaired { first: first.values.len(), second: second.values.len() },
-        };
-        let found = match (first.values.len().min(second.values.len()), paired) {
-            (0, _) => Err(Gap::Empty),
-            (1, _) => Err(Gap::Fewer(2)),
-            (_, true) => Ok(self.paired(first, second, &a, &b, tests)?),
-            (_, false) => Ok(self.unpaired(first, second, tests)?),
-        };
-        let (first, second) = (first.name.clone(), second.name.clone());
-        Ok(SystemPair { first, second, design, found })
-    }
-
-    fn paired(
+    fn result(
         &self,
-        first: &Sample,
-        second: &Sample,
-        a: &[f64],
-        b: &[f64],
+        found: Difference,
+        design: Pairing,
+        [first, second]: [&Sample; 2],
         tests: usize,
-    ) -> Result<Duel> {
-        let test = compare_scores(a, b, &self.bootstrap())?;
-        let differences: Vec<f64> = a.iter().zip(b).map(|(a, b)| a - b).collect();
-        let mut items = ItemWins::default();
-        for ((a, b), difference) in a.iter().zip(b).zip(&differences) {
-            // Means over several stories of one item tie up to their last bits.
-            let slack = 1e-12 * a.abs().max(b.abs());
-            match self.sign * difference {
-                better if better > slack => items.wins += 1,
-                worse if worse < -slack => items.losses += 1,
-                _ => items.ties += 1,
+    ) -> PairResult {
+        let target = PowerTarget { level: self.method.level() / tests.max(1) as f64, power: POWER };
+        let effect = effect(found.difference, first, second);
+        let needed = match design {
+            Pairing::Paired { items } => {
+                let spread = found.standard_error * (items as f64).sqrt();
+                target.pairs_needed(found.difference / spread)
             }
-        }
-        let difference = test.bootstrap.difference;
-        let spread = standard_deviation(&differences);
-        let target = self.target(tests);
-        Ok(Duel {
-            difference,
-            interval: defined(test.bootstrap.interval),
-            p_value: raw(test.randomisation.p_value),
-            exact: test.randomisation.exact,
-            effect: effect(difference, first, second),
-            items: Some(items),
-            better: None,
-            power: Power {
-                needed: target.pairs_needed(difference / spread),
-                detectable: target.detectable(spread / (a.len() as f64).sqrt()),
-            },
-        })
-    }
-
-    fn unpaired(&self, first: &Sample, second: &Sample, tests: usize) -> Result<Duel> {
-        let test = compare_independent_scores(&first.values, &second.values, &self.bootstrap())?;
-        let difference = test.randomisation.difference;
-        let target = self.target(tests);
-        let variance = |sample: &Sample| {
-            standard_deviation(&sample.values).powi(2) / sample.values.len() as f64
+            Pairing::Unpaired { .. } => {
+                effect.as_ref().ok().and_then(|effect| target.per_group_needed(*effect))
+            }
         };
-        Ok(Duel {
-            difference,
-            interval: defined(test.interval),
-            p_value: raw(test.randomisation.p_value),
-            exact: test.randomisation.exact,
-            effect: effect(difference, first, second),
-            items: None,
+        let turned = |items: ItemWins| match self.sign < 0.0 {
+            true => ItemWins { wins: items.losses, losses: items.wins, ..items },
+            false => items,
+        };
+        let raw = self.method.sides.choose(found.p_two_sided, found.p_one_sided);
+        PairResult {
+            difference: found.difference,
+            interval: defined(found.interval),
+            p_value: PValue { raw, corrected: raw },
+            exact: found.exact,
+            effect,
+            items: found.items.map(turned),
             better: None,
-            power: Power {
-                needed: effect(difference, first, second)
-                    .ok()
-                    .and_then(|effect| target.per_group_needed(effect)),
-                detectable: target.detectable((variance(first) + variance(second)).sqrt()),
-            },
-        })
-    }
-
-    /// What the tests are asked for: a level that holds for all of them together.
-    fn target(&self, tests: usize) -> PowerTarget {
-        PowerTarget { level: self.method.level() / tests.max(1) as f64, power: POWER }
+            power: Power { needed, detectable: target.detectable(found.standard_error) },
+        }
     }
 
     /// Corrects the p-values for the number of pairs and says who is better.
     fn correct(&self, pairs: &mut [SystemPair]) -> Result<()> {
         let raw: Vec<Option<f64>> = pairs
             .iter()
-            .map(|pair| pair.found.as_ref().ok().map(|duel| duel.p_value.raw))
+            .map(|pair| pair.found.as_ref().ok().map(|found| found.p_value.raw))
             .collect();
         let corrected = self.method.correction.adjust_present(&raw)?;
         for (pair, corrected) in pairs.iter_mut().zip(corrected) {
-            if let (Ok(duel), Some(corrected)) = (&mut pair.found, corrected) {
-                duel.p_value.corrected = corrected;
-                duel.better = match self.sign * duel.difference {
+            if let (Ok(found), Some(corrected)) = (&mut pair.found, corrected) {
+                found.p_value.corrected = corrected;
+                found.better = match self.sign * found.difference {
                     _ if corrected > self.method.level() => None,
                     better if better > 0.0 => Some(Side::First),
                     worse if worse < 0.0 => Some(Side::Second),
@@ -319,12 +373,8 @@ impl Contest<'_> {
         Ok(())
     }
 
-    fn cautions(
-        &self,
-        samples: &[Sample],
-        pairs: &[SystemPair],
-        direction: Direction,
-    ) -> Vec<Caution> {
+    fn cautions(&self, pairs: &[SystemPair], direction: Direction) -> Vec<Caution> {
+        let samples = self.samples;
         let mut cautions = Vec::new();
         if direction == Direction::None && samples.len() > 1 {
             cautions.push(Caution::NoDirection);
@@ -355,7 +405,7 @@ impl Contest<'_> {
         // Holm's first step asks most of a p-value. The later steps ask less, as do the other
         // corrections at once, so that its level rules a difference out only if no pair passes it.
         let is_out = |pair: &SystemPair| {
-            pair.found.is_err() || pair.design.observations() < fewest(pair.design, level)
+            pair.found.is_err() || pair.design.observations() < self.fewest(pair.design, level)
         };
         let reachable = match self.method.correction == Correction::Holm && pairs.iter().all(is_out)
         {
@@ -365,61 +415,59 @@ impl Contest<'_> {
         for pair in pairs {
             let size = |name: &str| {
                 let sample = samples.iter().find(|sample| sample.name == name);
-                sample.map_or(0, |sample| sample.items.len())
+                sample.map_or(0, |sample| sample.observations)
             };
             let items = size(&pair.first).max(size(&pair.second));
-            cautions.extend(pair_cautions(pair, reachable, items));
+            let needed = self.fewest(pair.design, reachable);
+            cautions.extend(pair_cautions(pair, needed, items));
         }
         cautions
     }
+
+    /// The fewest observations with which the smallest possible p-value is at most `level`.
+    ///
+    /// Of the `2^n` exchanges of n pairs, two are as extreme as possible, one of them on the same
+    /// side; of the ways to deal two groups of n stories, as many are.
+    fn fewest(&self, design: Pairing, level: f64) -> usize {
+        let extreme = self.method.sides.choose(2.0, 1.0);
+        let smallest = |n: usize| match design {
+            Pairing::Paired { .. } => extreme * 0.5f64.powi(n as i32),
+            Pairing::Unpaired { .. } => {
+                extreme / (1..=n).fold(1.0, |ways, k| ways * (n + k) as f64 / k as f64)
+            }
+        };
+        (1..200).find(|&n| smallest(n) <= level).unwrap_or(200)
+    }
 }
 
-/// What to know about one pair. `items` is the number of items of the system that has more.
-fn pair_cautions(pair: &SystemPair, level: f64, items: usize) -> Vec<Caution> {
-    let Ok(duel) = &pair.found else { return Vec::new() };
+/// What to know about one pair. `needed` is the fewest observations with which it could differ, and
+/// `items` the number of items of the system that has more.
+fn pair_cautions(pair: &SystemPair, needed: usize, items: usize) -> Vec<Caution> {
+    let Ok(found) = &pair.found else { return Vec::new() };
     let mut cautions = Vec::new();
     let (first, second) = (pair.first.clone(), pair.second.clone());
     let stories = pair.design.observations();
-    if let Design::Paired { items: shared } = pair.design
+    if let Pairing::Paired { items: shared } = pair.design
         && shared < items
     {
         let (first, second) = (first.clone(), second.clone());
         cautions.push(Caution::PartlyShared { first, second, shared, items });
     }
-    let needed = fewest(pair.design, level);
     if stories < needed {
         cautions.push(Caution::NeverSignificant { first, second, stories, needed });
-    } else if let (Ok(effect), Some(needed), None) = (duel.effect, duel.power.needed, duel.better)
+    } else if let (Ok(effect), Some(needed), None) =
+        (&found.effect, found.power.needed, found.better)
         && effect.abs() >= SMALL_EFFECT
         && needed > stories as u64
     {
-        cautions.push(Caution::TooFewStories { first, second, effect, stories, needed });
+        cautions.push(Caution::TooFewStories { first, second, effect: *effect, stories, needed });
     }
     cautions
 }
 
-/// The fewest observations with which the smallest possible p-value is at most `level`.
-///
-/// Of the `2^n` exchanges of n pairs, two are as extreme as possible; of the ways to deal two
-/// groups of n stories, two are.
-fn fewest(design: Design, level: f64) -> usize {
-    let smallest = |n: usize| match design {
-        Design::Paired { .. } => 2.0 * 0.5f64.powi(n as i32),
-        Design::Unpaired { .. } => {
-            2.0 / (1..=n).fold(1.0, |ways, k| ways * (n + k) as f64 / k as f64)
-        }
-    };
-    (1..200).find(|&n| smallest(n) <= level).unwrap_or(200)
-}
-
 /// An interval, unless the values do not vary.
 fn defined(interval: Interval) -> Outcome<Interval> {
-    if interval.is_defined() { Ok(interval) } else { Err(Gap::Constant) }
-}
-
-/// A p-value that is not corrected yet.
-fn raw(p: f64) -> PValue {
-    PValue { raw: p, corrected: p }
+    if interval.is_defined() { Ok(interval) } else { Err(Absence::Constant) }
 }
 
 /// The difference in pooled standard deviations of the stories.
@@ -429,7 +477,7 @@ fn effect(difference: f64, first: &Sample, second: &Sample) -> Outcome<f64> {
         (standard_deviation(&sample.values).powi(2) * freedom, freedom)
     };
     let ((a, n), (b, m)) = (squares(first), squares(second));
-    finite_or(difference / ((a + b) / (n + m)).sqrt(), Gap::Constant)
+    finite_or(difference / ((a + b) / (n + m)).sqrt(), Absence::Constant)
 }
 
 /// The maximal runs of the ranking in which no two systems differ significantly.

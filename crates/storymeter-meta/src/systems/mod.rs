@@ -29,16 +29,18 @@
 //! ```
 
 mod compare;
-mod sample;
+mod stories;
 
 use serde::{Deserialize, Serialize};
 use storymeter_core::{Column, Direction, Progress, Signature};
-use storymeter_stats::{Correction, Interval};
+use storymeter_stats::{Correction, Interval, Resampling};
 
+pub(crate) use compare::MOST_SYSTEMS;
 pub use compare::{compare, compare_systems};
+pub use storymeter_stats::{ItemWins, Pairing};
 
 use crate::outcome::{Outcome, written};
-use crate::study::{PValue, Side};
+use crate::study::{PValue, Side, Sides};
 
 /// What to compare, and how.
 #[derive(Debug, Clone)]
@@ -55,6 +57,8 @@ pub struct Options {
     pub resamples: usize,
     /// The confidence of the intervals. A corrected p-value of at most 1 less this is significant.
     pub confidence: f64,
+    /// Whether tests are two-sided.
+    pub sides: Sides,
     /// How p-values are corrected for the number of pairs.
     pub correction: Correction,
     /// The seed of all draws.
@@ -65,16 +69,36 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
+        let Resampling { resamples, confidence, seed } = Resampling::default();
         Self {
             columns: Vec::new(),
             without: Vec::new(),
             against: None,
             directions: Vec::new(),
-            resamples: 9999,
-            confidence: 0.95,
+            resamples,
+            confidence,
+            sides: Sides::Two,
             correction: Correction::Holm,
-            seed: 1,
+            seed,
             progress: Progress::unwatched(),
+        }
+    }
+}
+
+impl Options {
+    fn resampling(&self) -> Resampling {
+        let Self { resamples, confidence, seed, .. } = *self;
+        Resampling { resamples, confidence, seed }
+    }
+
+    fn method(&self) -> Method {
+        Method {
+            resamples: self.resamples,
+            confidence: self.confidence,
+            sides: self.sides,
+            correction: self.correction,
+            seed: self.seed,
+            against: self.against.clone(),
         }
     }
 }
@@ -117,8 +141,9 @@ pub struct RankedSystem {
     /// The standard deviation over the stories.
     #[serde(with = "written")]
     pub sd: Outcome<f64>,
-    /// The interval of the mean: of the percentile bootstrap, or of Student's t for few stories
-    /// ([`LARGE_SAMPLE`](storymeter_stats::LARGE_SAMPLE)). Stories that are all equal have none.
+    /// The interval of the mean, with items as observations where several stories are of one
+    /// ([`score_intervals`](storymeter_stats::score_intervals)). A few stories that are all equal
+    /// have none.
     #[serde(with = "written")]
     pub interval: Outcome<Interval>,
     /// The number of systems that it is significantly better than.
@@ -135,10 +160,10 @@ pub struct SystemPair {
     /// The system that is ranked lower.
     pub second: String,
     /// Which stories were compared.
-    pub design: Design,
+    pub design: Pairing,
     /// What the comparison gave, or why there is none.
     #[serde(with = "written")]
-    pub found: Outcome<Duel>,
+    pub found: Outcome<PairResult>,
 }
 
 impl SystemPair {
@@ -149,7 +174,7 @@ impl SystemPair {
 
     /// Which of the two is significantly better.
     pub fn better(&self) -> Option<Side> {
-        self.found.as_ref().ok().and_then(|duel| duel.better)
+        self.found.as_ref().ok().and_then(|found| found.better)
     }
 
     /// The names of the better and of the worse system, where one is significantly better.
@@ -161,43 +186,15 @@ impl SystemPair {
     }
 }
 
-/// Which stories of two systems were compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Design {
-    /// Both systems on the same items: a paired test.
-    Paired {
-        /// The number of items for which both systems have a value.
-        items: usize,
-    },
-    /// All stories of one system and all stories of the other, which are on different items.
-    Unpaired {
-        /// The number of stories of the first system.
-        first: usize,
-        /// The number of stories of the second system.
-        second: usize,
-    },
-}
-
-impl Design {
-    /// The number of items, or of stories of the system that has fewer.
-    pub fn observations(self) -> usize {
-        match self {
-            Self::Paired { items } => items,
-            Self::Unpaired { first, second } => first.min(second),
-        }
-    }
-}
-
 /// The comparison of two systems.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Duel {
-    /// The mean of the first system less the mean of the second, on the stories that were compared.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PairResult {
+    /// The mean of the first system less the mean of the second, on the items that were compared.
     pub difference: f64,
     /// The interval of the difference, found as that of a mean ([`RankedSystem::interval`]).
     #[serde(with = "written")]
     pub interval: Outcome<Interval>,
-    /// The two-sided p-value of a randomisation test, raw and corrected.
+    /// The p-value of a randomisation test, raw and corrected.
     pub p_value: PValue,
     /// Whether all exchanges were tried, so that the raw p-value is exact.
     pub exact: bool,
@@ -211,17 +208,6 @@ pub struct Duel {
     pub better: Option<Side>,
     /// How many stories it takes to see a difference.
     pub power: Power,
-}
-
-/// On how many items the first of two systems is better, equal or worse.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct ItemWins {
-    /// The first system is better.
-    pub wins: usize,
-    /// Both are equal.
-    pub ties: usize,
-    /// The second system is better.
-    pub losses: usize,
 }
 
 /// How many stories a test needs.
@@ -321,6 +307,9 @@ pub struct Method {
     pub resamples: usize,
     /// The confidence of the intervals; 1 less this is the level of the tests.
     pub confidence: f64,
+    /// Whether tests are two-sided.
+    #[serde(default)]
+    pub sides: Sides,
     /// How p-values are corrected for the number of pairs.
     pub correction: Correction,
     /// The seed of all draws.

@@ -9,9 +9,9 @@ use storymeter_stats::Coefficient;
 
 use crate::analysis::{ErrorTypes, agreement_of, associate, with_item_p_value};
 use crate::error::{Error, Result};
-use crate::grid::{Grid, check_numbers, file_of};
+use crate::grid::{Grid, Names, check_numbers, file_of};
 use crate::level::Level;
-use crate::outcome::Gap;
+use crate::outcome::Absence;
 use crate::study::{Agreement, Drift, DriftRow, Finding, Warning, WarningKind};
 
 /// The largest file of error types that is read.
@@ -64,20 +64,16 @@ pub(super) fn error_types(
         errors.push(line.errors);
     }
     let cells = scored.cells_of(&ScoreTable::new(rows).read_from(path))?;
-    let (mut names, mut named, mut stories): (Vec<String>, Vec<_>, Vec<usize>) = Default::default();
+    let mut types = Names::default();
+    let (mut named, mut stories) = (Vec::new(), Vec::new());
     let mut strangers = 0;
     for (cell, errors) in cells.into_iter().zip(errors) {
         let Some(cell) = cell else {
             strangers += 1;
             continue;
         };
-        let mut position = |name: String| {
-            names.iter().position(|known| *known == name).unwrap_or_else(|| {
-                names.push(name);
-                names.len() - 1
-            })
-        };
-        named.push(errors.into_iter().map(|name| name.map(&mut position)).collect());
+        let mut position = |name: Option<String>| Some(types.position(&name?));
+        named.push(errors.into_iter().map(&mut position).collect());
         stories.push(cell);
     }
     if stories.is_empty() {
@@ -87,12 +83,12 @@ pub(super) fn error_types(
         let message = format!("{strangers} stories have no scores and are left out");
         warnings.push(Warning::new(WarningKind::Missing, "errors", message));
     }
-    let specific = names.len();
+    let specific = types.names.len();
     if specific > MOST_TYPES {
         let (what, found, most) = ("error types", specific, MOST_TYPES);
         return Err(Error::TooLarge { file: Some(path.to_owned()), what, found, most });
     }
-    let errors = ErrorTypes::new(names, specific, named);
+    let errors = ErrorTypes::new(types.names, specific, named);
     let pick = |column: usize| -> Vec<f64> {
         stories.iter().map(|&cell| grid.values(column)[cell]).collect()
     };
@@ -135,15 +131,8 @@ pub(super) fn drift(drifted: &ScoreTable, scored: Scored<'_>) -> Result<Drift> {
         for criterion in grid.of_role(Role::Human) {
             let name = &grid.columns()[criterion].key;
             let human = grid.values(criterion);
-            rows.push(DriftRow {
-                metric: metric.clone(),
-                criterion: name.clone(),
-                drifted: three((metric, &scores), (name, human), items)?,
-                home: match home(metric) {
-                    Some(home) => Ok(three((metric, grid.values(home)), (name, human), items)?),
-                    None => Err(Gap::NoSuchMetric),
-                },
-            });
+            let home = home(metric).map(|home| grid.values(home));
+            rows.push(drift_row(metric, (&scores, home), (name, human), items)?);
         }
     }
     let name =
@@ -154,6 +143,24 @@ pub(super) fn drift(drifted: &ScoreTable, scored: Scored<'_>) -> Result<Drift> {
         joined,
         stories: grid.stories(),
         rows,
+    })
+}
+
+/// A metric that was trained on other data, and the same metric trained at home where there is one.
+pub(crate) fn drift_row(
+    metric: &Key,
+    (drifted, home): (&[f64], Option<&[f64]>),
+    human: (&Key, &[f64]),
+    items: &[usize],
+) -> Result<DriftRow> {
+    Ok(DriftRow {
+        metric: metric.clone(),
+        criterion: human.0.clone(),
+        drifted: three((metric, drifted), human, items)?,
+        home: match home {
+            Some(home) => Ok(three((metric, home), human, items)?),
+            None => Err(Absence::NoSuchMetric),
+        },
     })
 }
 

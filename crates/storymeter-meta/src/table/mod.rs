@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use storymeter_core::{Direction, Error as CoreError, Progress, Role, ScoreTable, Signature};
 use storymeter_stats::Coefficient;
 
-pub(crate) use extras::three;
+pub(crate) use extras::{drift_row, three};
 pub use stories::with_stories;
 
 use crate::analysis::{Analysis, Sample, Settings, biased_sets, inspect};
@@ -18,12 +18,13 @@ use crate::level::Level;
 use crate::ratings::RatingTable;
 use crate::scale::Scale;
 use crate::study::{BiasedSets, Edition, Finding, Kind, RankMethod, Study, Warning, WarningKind};
+use crate::systems::MOST_SYSTEMS;
 
 /// What to analyse beside the table itself, and how.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
     /// Systems that are shown and left out of correlations and comparisons, such as human writers.
-    pub outsiders: Vec<String>,
+    pub without: Vec<String>,
     /// Metrics whose direction is another than the table says, or that the table does not know.
     pub directions: Vec<(String, Direction)>,
     /// The scale of the ratings; the range of the ratings where it is not given.
@@ -65,10 +66,16 @@ fn analyse_table(table: &ScoreTable, options: &Options) -> Result<Study> {
     check_scale(table, options.scale)?;
     let mut grid = Grid::from_table(table)?;
     turn(&mut grid, table, &options.directions)?;
-    check_outsiders(&grid, &options.outsiders)?;
-    let competing = grid.without_systems(&options.outsiders);
+    check_left_out(&grid, &options.without)?;
+    let competing = grid.without_systems(&options.without);
     let watched = (options.settings, &options.progress);
-    let analysis = Analysis::new(competing, Edition::Corrected, watched, file)?;
+    let comparisons = options.settings.compare_systems(
+        table,
+        &options.without,
+        &options.directions,
+        &options.progress,
+    )?;
+    let analysis = Analysis::new(competing, comparisons, Edition::Corrected, watched, file)?;
     let ratings = RatingTable::of_rows(table.rows(), analysis.keys(&analysis.criteria));
     let scale = options.scale.unwrap_or_else(|| range(table, &ratings));
 
@@ -76,6 +83,7 @@ fn analyse_table(table: &ScoreTable, options: &Options) -> Result<Study> {
     let note = |note: &String| Warning::new(WarningKind::Header, "scores", note.as_str());
     warnings.extend(table.notes().iter().map(note));
     warnings.extend(empty_cells(&analysis.grid));
+    warnings.extend(too_many_systems(&analysis.grid));
     warnings.extend(inspect(&analysis.grid, &analysis.correlations));
 
     let mut findings = Vec::new();
@@ -84,7 +92,7 @@ fn analyse_table(table: &ScoreTable, options: &Options) -> Result<Study> {
         findings.push(Finding::RaterAgreement(ratings.agreement()?));
     }
     if single_ratings {
-        let averages = ratings.system_averages(Edition::Corrected, &options.outsiders);
+        let averages = ratings.system_averages(Edition::Corrected, &options.without);
         findings.push(Finding::SystemAverages(averages));
         findings.push(Finding::Ratings(ratings.distribution(scale)));
     } else {
@@ -100,7 +108,10 @@ fn analyse_table(table: &ScoreTable, options: &Options) -> Result<Study> {
         findings.push(Finding::Drift(extras::drift(drifted, scored)?));
     }
     let signature = signature(&analysis, &ratings);
-    Ok(analysis.study(Kind::Table, signature, warnings, findings).with_backwards_warned())
+    Ok(analysis
+        .study(Kind::Table, signature, warnings, findings)
+        .with_metric_rankings()
+        .with_backwards_warned())
 }
 
 /// Everything that concerns metrics and systems.
@@ -109,8 +120,7 @@ fn compare(analysis: &Analysis) -> Result<Vec<Finding>> {
     let defined =
         |level: &Level| agreements.iter().any(|one| one.level == *level && one.value.is_ok());
     let levels: Vec<Level> = Level::ALL.into_iter().filter(defined).collect();
-    let mut findings =
-        vec![Finding::Leaders(analysis.leaders(&levels)), Finding::Agreements(agreements)];
+    let mut findings = vec![Finding::Agreements(agreements)];
     if let Some(all) = analysis.ballots(&levels).first() {
         for method in [RankMethod::Borda, RankMethod::MeanRank, RankMethod::Kemeny] {
             if !levels.is_empty() {
@@ -125,8 +135,9 @@ fn compare(analysis: &Analysis) -> Result<Vec<Finding>> {
             }
         }
     }
-    if analysis.grid.systems().len() > 1 {
-        findings.push(Finding::Pairwise(analysis.pairwise()?));
+    findings.extend(analysis.pairwise()?.map(Finding::Pairwise));
+    if !analysis.comparisons.is_empty() {
+        findings.push(Finding::SystemPairs(analysis.comparisons.clone()));
     }
     findings.push(Finding::PairAccuracy(analysis.pair_accuracy()?));
     if analysis.grid.systems().len() > 3 {
@@ -158,8 +169,8 @@ fn turn(grid: &mut Grid, table: &ScoreTable, directions: &[(String, Direction)])
     Ok(())
 }
 
-fn check_outsiders(grid: &Grid, outsiders: &[String]) -> Result<()> {
-    match outsiders.iter().find(|name| !grid.systems().contains(name)) {
+fn check_left_out(grid: &Grid, without: &[String]) -> Result<()> {
+    match without.iter().find(|name| !grid.systems().contains(name)) {
         None => Ok(()),
         Some(unknown) => {
             let known = grid.systems().iter().map(String::as_str);
@@ -173,6 +184,14 @@ fn empty_cells(grid: &Grid) -> Option<Warning> {
     let empty = size - grid.stories();
     let message = format!("{empty} of {size} pairs of a system and an item have no story");
     (empty > 0).then(|| Warning::new(WarningKind::Missing, "table", message))
+}
+
+fn too_many_systems(grid: &Grid) -> Option<Warning> {
+    let found = grid.systems().len();
+    let message = format!(
+        "there are {found} systems, of which at most {MOST_SYSTEMS} can be compared with each other"
+    );
+    (found > MOST_SYSTEMS).then(|| Warning::new(WarningKind::Missing, "systems", message))
 }
 
 /// The range of the ratings, or of the criteria where there are no single ratings.
@@ -229,6 +248,6 @@ fn signature(analysis: &Analysis, ratings: &RatingTable) -> Signature {
         .with("criteria", "c", analysis.criteria.len())
         .with("metrics", "m", analysis.metrics.len())
         .with("rated", "r", ratings.stories.len());
-    let duels = analysis.settings.duels;
-    analysis.settings.sign(signature, duels.seed, duels.draws)
+    let pairs = analysis.settings.pairs;
+    analysis.settings.sign(signature, pairs.seed, pairs.draws(Edition::Corrected))
 }

@@ -4,7 +4,6 @@
 //! can be made for any metric.
 
 use storymeter_core::Key;
-use storymeter_stats::mid_ranks;
 
 use super::names;
 use super::rated::{RatedSet, Scores};
@@ -82,9 +81,7 @@ fn misjudged_by(set: &RatedSet, scores: &Scores, most: usize) -> Result<Misjudge
         .filter(|&story| !scores.values[story].is_nan() && !set.human[story].is_nan())
         .collect();
     let places = |values: &[f64]| -> Result<Vec<f64>> {
-        let own: Vec<f64> = scored.iter().map(|&story| values[story]).collect();
-        let last = (own.len() as f64 - 1.0).max(1.0);
-        Ok(mid_ranks(&own)?.into_iter().map(|rank| (rank - 1.0) / last).collect())
+        crate::scatter::places(&scored.iter().map(|&story| values[story]).collect::<Vec<_>>())
     };
     let (human, score) = (places(&set.human)?, places(&scores.values)?);
     let story = |at: usize| {

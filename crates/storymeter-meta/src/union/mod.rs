@@ -23,14 +23,13 @@ use crate::analysis::{
 };
 use crate::error::{Error, Result};
 use crate::level::Level;
-use crate::outcome::Gap;
 use crate::ratings::{RatedStory, Raters, RatingTable};
 use crate::scale::Scale;
 use crate::study::{
-    Agreement, Between, BiasedSets, Drift, DriftRow, Edition, Finding, HumanScores, Kind, Study,
-    TestMatrix, Turn, Warning, WarningKind,
+    Agreement, Between, BiasedSets, Drift, Edition, Finding, HumanScores, Kind, Study, TestMatrix,
+    Turn, Warning, WarningKind,
 };
-use crate::table::three;
+use crate::table::drift_row;
 
 /// The name of the layout's only criterion.
 pub(crate) const CRITERION: &str = "reasonable";
@@ -157,7 +156,7 @@ fn analyse_folder(folder: &Path, options: &Options) -> Result<Study> {
         items: set.len(),
         findings,
     };
-    Ok(study.with_backwards_warned())
+    Ok(study.with_metric_rankings().with_backwards_warned())
 }
 
 /// The criterion and the metrics, as the scores are after they were turned.
@@ -257,15 +256,9 @@ fn table_6(
     }
     let mut rows = Vec::new();
     for Scores { metric, values, .. } in &drifted {
-        rows.push(DriftRow {
-            metric: metric.clone(),
-            criterion: criterion.clone(),
-            drifted: three((metric, values), (criterion, &set.human), &[])?,
-            home: match set.metrics.iter().find(|home| home.metric == *metric) {
-                Some(home) => Ok(three((metric, &home.values), (criterion, &set.human), &[])?),
-                None => Err(Gap::NoSuchMetric),
-            },
-        });
+        let home = set.metrics.iter().find(|home| home.metric == *metric);
+        let home = home.map(|home| home.values.as_slice());
+        rows.push(drift_row(metric, (values, home), (criterion, &set.human), &[])?);
     }
     let name = scores
         .file_name()

@@ -253,7 +253,7 @@ struct Annotated {
 }
 
 fn annotations(path: &Path) -> Result<Vec<Annotated>> {
-    let options = ReadOptions { format: Some(Format::UnionAnnotations), ..ReadOptions::default() };
+    let options = ReadOptions::default().with(|it| it.format = Some(Format::UnionAnnotations));
     let mut stories = Vec::new();
     for record in read::open(&[path.to_owned()], &options)? {
         let record = record?;

@@ -16,7 +16,7 @@ const MOST_WARNINGS: usize = 3;
 
 /// A comparison with what it means in words, as `compare --format json` writes it.
 #[derive(Debug, Clone, Serialize)]
-pub struct Worded<'a> {
+pub struct DescribedComparison<'a> {
     /// See [`conclusion`].
     pub conclusion: String,
     /// See [`warnings`].
@@ -26,7 +26,7 @@ pub struct Worded<'a> {
     pub comparison: &'a SystemComparison,
 }
 
-impl<'a> Worded<'a> {
+impl<'a> DescribedComparison<'a> {
     /// Puts a comparison into words.
     pub fn new(comparison: &'a SystemComparison) -> Self {
         Self { conclusion: conclusion(comparison), warnings: warnings(comparison), comparison }
@@ -46,19 +46,19 @@ pub fn conclusion(found: &SystemComparison) -> String {
             "There is only one system with values of {key} ({}, mean {}), so there is nothing to \
              compare it with.",
             short(&only.name),
-            number(only.mean.unwrap_or(f64::NAN))
+            number(only.mean.clone().unwrap_or(f64::NAN))
         ),
         _ if found.method.against.is_some() => against(found, &key),
         all => {
             let (people, machines): (Vec<&RankedSystem>, Vec<&RankedSystem>) =
                 all.iter().copied().partition(|one| is_people(&one.name));
-            let contest = Contest { found, key: &key };
+            let words = Sentences { found, key: &key };
             match people.as_slice() {
                 [human] if machines.len() > 1 => {
-                    let sentence = contest.sentence(&machines);
-                    format!("{sentence}; {}.", contest.human(human, &machines))
+                    let sentence = words.sentence(&machines);
+                    format!("{sentence}; {}.", words.human(human, &machines))
                 }
-                _ => format!("{}.", contest.sentence(all)),
+                _ => format!("{}.", words.sentence(all)),
             }
         }
     }
@@ -70,12 +70,12 @@ fn is_people(name: &str) -> bool {
 }
 
 /// The words for one comparison.
-struct Contest<'a> {
+struct Sentences<'a> {
     found: &'a SystemComparison,
     key: &'a str,
 }
 
-impl Contest<'_> {
+impl Sentences<'_> {
     /// "is better than", or "scores higher than" where more is not known to be better.
     fn beats(&self, several: bool) -> &'static str {
         match (self.found.column.direction, several) {
@@ -198,7 +198,7 @@ impl Contest<'_> {
         let pairs: Vec<&SystemPair> = self.found.pairs.iter().filter(inside).collect();
         let tested: Vec<f64> = pairs
             .iter()
-            .filter_map(|pair| pair.found.as_ref().ok().map(|duel| duel.p_value.corrected))
+            .filter_map(|pair| pair.found.as_ref().ok().map(|found| found.p_value.corrected))
             .collect();
         let smallest = tested.iter().copied().fold(1.0, f64::min);
         let significant = pairs.iter().filter(|pair| pair.is_significant()).count();
@@ -260,7 +260,7 @@ impl Contest<'_> {
         let largest = below
             .iter()
             .filter_map(|one| self.found.pair(top, &one.name)?.found.as_ref().ok())
-            .map(|duel| duel.p_value.corrected)
+            .map(|found| found.p_value.corrected)
             .fold(0.0, f64::max);
         let p = match below {
             [_] => p_value(largest),
@@ -283,33 +283,33 @@ impl Contest<'_> {
 /// The conclusion where all systems were compared with one.
 fn against(found: &SystemComparison, key: &str) -> String {
     let base = found.method.against.as_deref().unwrap_or_default();
-    let contest = Contest { found, key };
+    let words = Sentences { found, key };
     let others: Vec<&RankedSystem> =
         found.systems.iter().filter(|one| one.name != base && one.mean.is_ok()).collect();
     let (mut better, mut worse, mut level) = (Vec::new(), Vec::new(), Vec::new());
     for other in others {
-        if contest.win(&other.name, base).is_some() {
+        if words.win(&other.name, base).is_some() {
             better.push(other);
-        } else if contest.win(base, &other.name).is_some() {
+        } else if words.win(base, &other.name).is_some() {
             worse.push(other);
         } else {
             level.push(other);
         }
     }
-    let (level, untested) = contest.tested(base, level);
+    let (level, untested) = words.tested(base, level);
     let name = short(base);
     let mut parts = Vec::new();
     if !better.is_empty() {
-        let beats = contest.beats(better.len() > 1);
-        let p = contest.claimed(base, &better);
+        let beats = words.beats(better.len() > 1);
+        let p = words.claimed(base, &better);
         parts.push(format!("{} {beats} {name} by {key} ({p})", names(&better)));
     }
     if !worse.is_empty() {
-        let p = contest.claimed(base, &worse);
-        parts.push(format!("{name} {} {} by {key} ({p})", contest.beats(false), names(&worse)));
+        let p = words.claimed(base, &worse);
+        parts.push(format!("{name} {} {} by {key} ({p})", words.beats(false), names(&worse)));
     }
     if !level.is_empty() {
-        let stories = contest.stories(&level);
+        let stories = words.stories(&level);
         parts.push(format!("{} cannot be told apart from {name}{stories}", names(&level)));
     }
     if !untested.is_empty() {

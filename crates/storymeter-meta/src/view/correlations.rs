@@ -6,8 +6,8 @@ use storymeter_stats::Coefficient;
 use super::{Cell, Form, Label, Sheet, Subject};
 use crate::analysis::round_half_even;
 use crate::level::Level;
-use crate::outcome::{Gap, Outcome};
-use crate::study::{Agreement, Between, Edition, Estimate, Study};
+use crate::outcome::{Absence, Outcome};
+use crate::study::{Agreement, Between, Edition, Estimate, Interval, Study};
 
 /// A correlation as it is shown: signed; or, as published, in percent, rounded, without its sign.
 fn shown(edition: Edition, value: Outcome<f64>) -> Outcome<f64> {
@@ -49,11 +49,9 @@ pub(super) fn square(
         .note(unit(study.edition));
     for &row in chosen {
         let mut cells = vec![Cell::from(&keys[row])];
-        cells.extend(
-            chosen
-                .iter()
-                .map(|&column| Cell::from(shown(study.edition, between.get(row, column).value))),
-        );
+        cells.extend(chosen.iter().map(|&column| {
+            Cell::from(shown(study.edition, between.get(row, column).value.clone()))
+        }));
         sheet.push(cells);
     }
     sheet
@@ -107,8 +105,10 @@ pub(super) fn against(
     let rows = by_metric(study, level, coefficient);
     let all: Vec<usize> = (0..rows.len()).collect();
     for (metric, agreements) in positions.unwrap_or(&all).iter().map(|&at| &rows[at]) {
-        let values: Vec<Outcome<f64>> =
-            agreements.iter().map(|one| shown(edition, one.value.map(|e| e.value))).collect();
+        let values: Vec<Outcome<f64>> = agreements
+            .iter()
+            .map(|one| shown(edition, one.value.clone().map(|e| e.value)))
+            .collect();
         let mut row = vec![Cell::from(*metric)];
         row.extend(values.iter().map(Cell::from));
         row.push(average(edition, &values).into());
@@ -121,7 +121,8 @@ pub(super) fn against(
 /// The mean of the values as they are shown, which is signed. The published average is taken over
 /// numbers that have no sign and are already rounded, and is rounded again.
 pub(super) fn average(edition: Edition, values: &[Outcome<f64>]) -> Outcome<f64> {
-    let sum: f64 = values.iter().copied().sum::<Outcome<f64>>().map_err(|_| Gap::NoCorrelation)?;
+    let sum: f64 =
+        values.iter().cloned().sum::<Outcome<f64>>().map_err(|_| Absence::NoCorrelation)?;
     let mean = sum / values.len() as f64;
     Ok(if edition == Edition::Published { round_half_even(mean, 0) } else { mean })
 }
@@ -156,36 +157,60 @@ pub(super) fn list(study: &Study) -> Sheet {
         sheet = sheet.note(note);
     }
     for one in study.agreements() {
-        let number = |part: &dyn Fn(&Estimate) -> Option<f64>, none: Gap| -> Cell {
-            let value = one.value.and_then(|estimate| part(&estimate).ok_or(none));
-            Cell::from(value)
-        };
         let no_p = match one.level {
-            Level::Story => Gap::MeanOfCoefficients,
-            Level::System | Level::Pooled => Gap::NoCorrelation,
+            Level::Story => Absence::MeanOfCoefficients,
+            Level::System | Level::Pooled => Absence::NoCorrelation,
         };
-        let no_interval = Gap::NoInterval;
+        let p_value = |part: fn(&Estimate) -> Option<f64>| part_cell(&one.value, part, &no_p);
+        let [value, low, high] = interval_cells(&one.value);
         sheet.push(vec![
             (&one.metric).into(),
             (&one.criterion).into(),
             one.level.name().into(),
             one.coefficient.name().into(),
-            number(&|e| Some(e.value), no_p),
-            number(&|e| e.p_value, no_p),
-            number(&|e| Some(e.adjusted?.benjamini_hochberg), no_p),
-            number(&|e| Some(e.adjusted?.benjamini_yekutieli), no_p),
+            value,
+            p_value(|e| e.p_value),
+            p_value(|e| Some(e.adjusted?.benjamini_hochberg)),
+            p_value(|e| Some(e.adjusted?.benjamini_yekutieli)),
             one.n.into(),
             one.left_out.into(),
-            number(&|e| Some(e.interval?.low), no_interval),
-            number(&|e| Some(e.interval?.high), no_interval),
+            low,
+            high,
         ]);
     }
     sheet
 }
 
+/// A part of an estimate, or why there is none.
+fn part_cell(
+    found: &Outcome<Estimate>,
+    part: impl Fn(&Estimate) -> Option<f64>,
+    none: &Absence,
+) -> Cell {
+    Cell::from(found.clone().and_then(|estimate| part(&estimate).ok_or(none.clone())))
+}
+
+/// The coefficient of an estimate.
+pub(crate) fn value_cell(found: &Outcome<Estimate>) -> Cell {
+    Cell::from(found.clone().map(|estimate| estimate.value))
+}
+
+/// The p-value of an estimate.
+pub(crate) fn p_cell(found: &Outcome<Estimate>) -> Cell {
+    part_cell(found, |estimate| estimate.p_value, &Absence::NoPValue)
+}
+
+/// The coefficient of an estimate and the ends of its interval.
+pub(crate) fn interval_cells(found: &Outcome<Estimate>) -> [Cell; 3] {
+    let end = |end: fn(Interval) -> f64| {
+        part_cell(found, |estimate| estimate.interval.map(end), &Absence::NoInterval)
+    };
+    [value_cell(found), end(|interval| interval.low), end(|interval| interval.high)]
+}
+
 /// That p-values and intervals are found by resampling items, where they are.
 pub(crate) fn resampled<'a>(agreements: impl IntoIterator<Item = &'a Agreement>) -> Option<String> {
-    let items = agreements.into_iter().filter_map(|one| one.value.ok()?.items).max()?;
+    let items = agreements.into_iter().filter_map(|one| one.value.as_ref().ok()?.items).max()?;
     Some(format!(
         "several stories are of one item: p-values and intervals of correlations over stories \
          resample whole items, of which there are {items}"

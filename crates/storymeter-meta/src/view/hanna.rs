@@ -6,9 +6,8 @@ use storymeter_stats::Coefficient;
 
 use super::correlations::{against, between_title, find_between, list, square};
 use super::rankings::{best, ranking, rankings, votes};
-use super::tests::{
-    differences, matrices, pair_accuracy, pairwise, title, top_systems, top_systems_title,
-};
+use super::systems::study_pairs;
+use super::tests::{matrices, pair_accuracy, pairwise, title, top_systems, top_systems_title};
 use super::{Label, Sheet, label, ratings};
 use crate::hanna::{FIGURE_8, SELECTED};
 use crate::level::Level;
@@ -25,26 +24,16 @@ const APPENDIX: [(Level, Coefficient); 6] = [
 ];
 
 pub(super) fn sheets(study: &Study) -> Vec<Sheet> {
-    let mut sheets = Vec::new();
-    for finding in &study.findings {
-        match finding {
-            Finding::RaterAgreement(found) => sheets.extend(ratings::agreement("table-3", found)),
-            Finding::SystemAverages(found) => {
-                sheets.push(ratings::system_averages("table-4", found));
-            }
-            Finding::Ratings(found) => sheets.extend(ratings::distribution("figure-9", found)),
-            _ => {}
-        }
-    }
+    let mut sheets = ratings::sheets(study, ["table-3", "table-4", "figure-9"]);
     sheets.extend(tables(study));
     sheets.extend(figures(study));
     for finding in &study.findings {
         match finding {
+            Finding::SystemPairs(found) => sheets.push(study_pairs(found)),
             Finding::PairAccuracy(found) => {
                 let title = "Pairwise accuracy with tie calibration";
                 sheets.push(pair_accuracy(label("pair-accuracy", title), found));
             }
-            Finding::Differences(found) => sheets.push(differences(found)),
             _ => {}
         }
     }
@@ -195,7 +184,11 @@ fn find_pairwise(study: &Study) -> Option<&Pairwise> {
 }
 
 fn figure_7(study: &Study, selected: Option<&[usize]>) -> Option<Sheet> {
-    let label = figure(7, "Weighted macro F1 (%) of paired bootstrap resampling");
+    let what = match study.edition {
+        Edition::Corrected => "verdicts on pairs of systems",
+        Edition::Published => "paired bootstrap resampling",
+    };
+    let label = figure(7, format!("Weighted macro F1 (%) of {what}"));
     let found = find_pairwise(study)?;
     Some(pairwise(label, &study.criteria(), found, selected).brief())
 }

@@ -19,18 +19,21 @@ mod tests;
 pub mod text;
 pub mod typeset;
 mod union;
+mod words;
 
 pub(crate) use conclusion::short;
-pub use conclusion::{Worded, conclusion, p_value, warnings};
-pub(crate) use correlations::resampled;
+pub use conclusion::{DescribedComparison, conclusion, p_value, warnings};
+pub(crate) use correlations::{interval_cells, p_cell, resampled, value_cell};
 pub use names::{file_stem, unique_stems};
-pub use rankings::ballot_name;
+pub use rankings::{correlation_symbol, meaning_of_r, metric_ranking};
 pub use sheet::{BiasedSetsPart, Cell, Form, Head, Mark, Sheet, Subject};
 pub use suite::{suite_cells, suite_sheets};
 pub use suite_words::{Verdict, suite_sentence, verdict};
 pub use systems::{flat_means, flat_pairs, flat_systems, system_sheets};
 pub(crate) use tests::INDEPENDENT;
 pub use tests::test_title;
+pub use words::capitalised;
+pub(crate) use words::joined;
 
 use crate::study::{Kind, Study};
 
@@ -38,11 +41,12 @@ use crate::study::{Kind, Study};
 ///
 /// HANNA's and UNION's sheets are numbered as in the papers: `table-5`, `figure-14`.
 pub fn sheets(study: &Study) -> Vec<Sheet> {
-    let mut sheets = match study.kind {
+    let mut sheets: Vec<Sheet> = metric_ranking(study, "ranking", None).into_iter().collect();
+    sheets.extend(match study.kind {
         Kind::Hanna => hanna::sheets(study),
         Kind::Union => union::sheets(study),
         Kind::Table => table::sheets(study),
-    };
+    });
     // A folder has a file `index.csv` of its own.
     let ids = unique_stems(sheets.iter().map(|sheet| sheet.id.as_str()), &["index"]);
     for (sheet, id) in sheets.iter_mut().zip(ids) {
@@ -50,6 +54,28 @@ pub fn sheets(study: &Study) -> Vec<Sheet> {
         sheet.id = id;
     }
     sheets
+}
+
+/// The ids of the sheets that people open first, of which a study may lack some.
+pub(crate) fn main_sheets(kind: Kind) -> &'static [&'static str] {
+    match kind {
+        Kind::Hanna => {
+            &["ranking", "correlations", "table-3", "table-4", "table-5", "table-6", "system-pairs"]
+        }
+        Kind::Union => &["ranking", "table-2", "table-5", "table-6", "table-7", "figure-2"],
+        Kind::Table => &[
+            "ranking",
+            "correlations",
+            "best-metrics",
+            "systems",
+            "agreement",
+            "pairwise",
+            "system-pairs",
+            // These two are only there if the user gave error types or drifted scores.
+            "error-types",
+            "dataset-drift",
+        ],
+    }
 }
 
 /// What a sheet is called.

@@ -6,7 +6,10 @@ use storymeter_stats::Coefficient;
 use super::{Cell, Form, Label, Sheet, Subject};
 use crate::analysis::round_half_even;
 use crate::level::Level;
-use crate::study::{Ballot, Edition, Leaders, RankMethod, Ranking, Study, Voter};
+use crate::outcome::Absence;
+use crate::study::{
+    AgainstFirst, Ballot, Edition, MetricRanking, RankMethod, Ranking, Study, Voter,
+};
 
 /// What a ranking of metrics ranks by, in words, one note each.
 fn ranked_by(study: &Study) -> Vec<String> {
@@ -35,8 +38,99 @@ fn explained(sheet: Sheet, study: &Study) -> Sheet {
     ranked_by(study).into_iter().fold(sheet, |sheet, note| sheet.note(note))
 }
 
+/// What correlations that rank metrics are called: `r`, or `|r|` where all are absolute values.
+pub fn correlation_symbol(study: &Study) -> &'static str {
+    match study.edition {
+        Edition::Published => "|r|",
+        Edition::Corrected => "r",
+    }
+}
+
+/// What the correlations that rank these metrics are, in one sentence or two.
+pub fn meaning_of_r(study: &Study, ranking: &MetricRanking) -> String {
+    if study.edition == Edition::Published {
+        return "|r| is the absolute value of Pearson's correlation with people's ratings, as \
+                published."
+            .to_owned();
+    }
+    let meaning = "r is Pearson's correlation with people's ratings, turned round where less is \
+                   better: a metric below zero runs against its direction.";
+    let undirected = study.undirected();
+    let ranked = ranking.places.iter().map(|place| &place.metric);
+    let names: Vec<&str> =
+        ranked.filter(|metric| undirected.contains(metric)).map(|key| key.as_str()).collect();
+    match names.as_slice() {
+        [] => meaning.to_owned(),
+        names => format!(
+            "{meaning} It is not known whether more is better for {}: {} |r| counts.",
+            names.join(", "),
+            if names.len() == 1 { "its" } else { "their" }
+        ),
+    }
+}
+
+/// The metrics in order of their agreement with people at the first level that has a ranking, with
+/// their means at the other levels; all metrics, or those at these positions. `None` where no
+/// metric has a correlation with a criterion.
+pub fn metric_ranking(study: &Study, id: &str, positions: Option<&[usize]>) -> Option<Sheet> {
+    let rankings = study.metric_rankings();
+    let (first, others) = rankings.split_first()?;
+    let count = first.places.len();
+    let all: Vec<usize> = (0..count).collect();
+    let positions = positions.unwrap_or(&all);
+    let best = positions.iter().filter(|at| **at < positions.len()).count();
+    let r = correlation_symbol(study);
+    let title = match positions.len() == count {
+        true => format!("All {count} metrics by mean {r} with people's ratings"),
+        false => format!("The best {best} of {count} metrics by mean {r} with people's ratings"),
+    };
+    let mut sheet = Sheet::new(id, Subject::MetricRanking, title, Form::Table)
+        .brief()
+        .columns(["rank", "metric"], 0)
+        .columns(rankings.iter().map(|one| format!("{} level", one.level)), 3);
+    if first.test.is_some() {
+        sheet = sheet.column("certainly weaker?", 0);
+    }
+    for &at in positions {
+        let place = &first.places[at];
+        let mut cells: Vec<Cell> = vec![(at + 1).into(), (&place.metric).into(), place.mean.into()];
+        cells.extend(others.iter().map(|other| match other.position(&place.metric) {
+            Some(at) => Cell::from(other.places[at].mean),
+            None => Cell::missing(Absence::LacksCorrelation),
+        }));
+        if first.test.is_some() {
+            cells.push(match (at, place.against_first) {
+                (0, _) => "is the first".into(),
+                (_, Some(found)) => certainly_weaker(found).into(),
+                (_, None) => Cell::missing(Absence::NotTested),
+            });
+        }
+        sheet.push(cells);
+    }
+    if first.unranked > 0 {
+        let more = first.unranked;
+        sheet = sheet.note(format!(
+            "{more} more metrics lack a correlation with a criterion and are not ranked"
+        ));
+    }
+    Some(sheet.note(meaning_of_r(study, first).trim_end_matches('.')))
+}
+
+/// Whether a metric is certainly weaker than the first, in words.
+fn certainly_weaker(AgainstFirst { weaker, stronger, tested }: AgainstFirst) -> String {
+    let but = match stronger {
+        0 => String::new(),
+        count => format!(", stronger on {count}"),
+    };
+    match (weaker, tested) {
+        (0, _) => format!("no{but}"),
+        (_, 1) => "yes".into(),
+        (weaker, tested) => format!("on {weaker} of {tested} criteria{but}"),
+    }
+}
+
 /// The name of a ballot, as in the published files: `global`, `story_pearson`, `Relevance`.
-pub fn ballot_name(ballot: &Ballot) -> String {
+fn ballot_name(ballot: &Ballot) -> String {
     match ballot {
         Ballot::Global => "global".into(),
         Ballot::Level(level) => level.name().into(),
@@ -53,15 +147,6 @@ pub(super) fn rankings(study: &Study, method: RankMethod) -> Vec<&Ranking> {
         _ => None,
     });
     rankings.collect()
-}
-
-/// The leaders of a study.
-fn leaders(study: &Study) -> Vec<&Leaders> {
-    let leaders = study.findings.iter().filter_map(|finding| match finding {
-        crate::Finding::Leaders(leaders) => Some(leaders),
-        _ => None,
-    });
-    leaders.flatten().collect()
 }
 
 /// The best so many metrics of some rankings.
@@ -135,8 +220,8 @@ pub(super) fn votes(study: &Study, ranking: &Ranking) -> Sheet {
         let turn = study.turn(metric);
         let mut row = vec![Cell::from(metric)];
         row.extend(ranking.voters.iter().map(|voter| match index.get(metric, voter) {
-            Some(one) => Cell::from(one.value.map(|estimate| turn.apply(estimate.value))),
-            None => Cell::missing("not computed"),
+            Some(one) => Cell::from(one.value.clone().map(|estimate| turn.apply(estimate.value))),
+            None => Cell::missing(Absence::NotComputed),
         }));
         sheet.push(row);
     }
@@ -177,19 +262,17 @@ pub(super) fn best(
         .columns(["level", "criterion", "coefficient", "place", "metric"], 0)
         .column(number, decimals);
     let mut sheet = explained(sheet, study);
-    let leaders = leaders(study);
-    let here: Vec<&&Leaders> = leaders.iter().filter(|one| levels.contains(&one.level)).collect();
-    // Leaders come with the coefficients in a fixed order; a table may want another one.
-    for block in here.chunk_by(|a, b| (a.level, &a.criterion) == (b.level, &b.criterion)) {
-        for &coefficient in coefficients {
-            for one in block.iter().filter(|one| one.coefficient == coefficient) {
-                for (place, leader) in one.order.iter().take(best).enumerate() {
+    for &level in levels {
+        for criterion in study.criteria() {
+            for &coefficient in coefficients {
+                let leaders = study.leaders(level, criterion, coefficient);
+                for (place, leader) in leaders.iter().take(best).enumerate() {
                     sheet.push(vec![
-                        one.level.name().into(),
-                        (&one.criterion).into(),
+                        level.name().into(),
+                        criterion.into(),
                         coefficient.name().into(),
                         (place + 1).into(),
-                        (&leader.metric).into(),
+                        leader.metric.into(),
                         percent(edition, leader.strength, decimals).into(),
                     ]);
                 }

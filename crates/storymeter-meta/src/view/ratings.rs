@@ -1,9 +1,22 @@
 //! Raters and ratings.
 
 use super::{Cell, Form, Sheet, Subject};
+use crate::outcome::Absence;
 use crate::study::{
-    HumanScores, IccEstimate, RaterAgreement, Raters, RatingDistribution, Standing, SystemAverages,
+    Finding, HumanScores, IccEstimate, RaterAgreement, Raters, RatingDistribution, Standing, Study,
+    SystemAverages,
 };
+
+/// How far raters agree, the systems' means, and the distribution of ratings, under these ids.
+pub(super) fn sheets(study: &Study, [agrees, means, ratings]: [&str; 3]) -> Vec<Sheet> {
+    let sheets = study.findings.iter().flat_map(|finding| match finding {
+        Finding::RaterAgreement(found) => agreement(agrees, found),
+        Finding::SystemAverages(found) => vec![system_averages(means, found)],
+        Finding::Ratings(found) => distribution(ratings, found),
+        _ => Vec::new(),
+    });
+    sheets.collect()
+}
 
 /// How far raters agree: the two intraclass correlations that matter with alpha, kappa and W
 /// (`id`), and all six (`id-forms`).
@@ -47,10 +60,10 @@ pub(super) fn agreement(id: &str, found: &[RaterAgreement]) -> Vec<Sheet> {
         let mut row = vec![Cell::from(&one.criterion), one.n.into(), one.raters.into()];
         for wanted in ["ICC1k", "ICC2k"] {
             row.extend(match &one.icc {
-                Err(gap) => [(); 3].map(|()| Cell::missing(gap)),
+                Err(reason) => [(); 3].map(|()| Cell::missing(reason)),
                 Ok(forms) => match forms.iter().find(|icc| icc.form == wanted) {
                     Some(icc) => interval(icc),
-                    None => [(); 3].map(|()| Cell::missing("not computed")),
+                    None => [(); 3].map(|()| Cell::missing(Absence::NotComputed)),
                 },
             });
         }
@@ -78,13 +91,13 @@ pub(super) fn agreement(id: &str, found: &[RaterAgreement]) -> Vec<Sheet> {
 fn interval(icc: &IccEstimate) -> [Cell; 3] {
     let end = |end: fn(&crate::study::Interval) -> f64| match &icc.interval {
         Ok(interval) => Cell::from(end(interval)),
-        Err(gap) => Cell::missing(gap),
+        Err(reason) => Cell::missing(reason),
     };
     [end(|i| i.low), (&icc.value).into(), end(|i| i.high)]
 }
 
 /// The systems' means by criterion and, from single ratings, over all, with intervals and marks.
-pub(super) fn system_averages(id: &str, found: &SystemAverages) -> Sheet {
+fn system_averages(id: &str, found: &SystemAverages) -> Sheet {
     if !found.single_ratings {
         let title = "Mean scores by system (intervals need single ratings)";
         let mut sheet = Sheet::new(id, Subject::SystemAverages, title, Form::Table)
@@ -121,7 +134,7 @@ pub(super) fn system_averages(id: &str, found: &SystemAverages) -> Sheet {
 }
 
 /// Counts and quartiles (`id`), and the outlines of violins (`id-density`).
-pub(super) fn distribution(id: &str, found: &RatingDistribution) -> Vec<Sheet> {
+fn distribution(id: &str, found: &RatingDistribution) -> Vec<Sheet> {
     let title = "Distribution of ratings by system";
     let mut counts = Sheet::new(id, Subject::Ratings, title, Form::Bars)
         .columns(["system", "criterion", "n"], 0)
@@ -142,13 +155,13 @@ pub(super) fn distribution(id: &str, found: &RatingDistribution) -> Vec<Sheet> {
         row.extend(one.counts.iter().map(|&count| Cell::from(count)));
         row.extend(match &one.summary {
             Ok(summary) => summary.map(Cell::from),
-            Err(gap) => [(); 4].map(|()| Cell::missing(gap)),
+            Err(reason) => [(); 4].map(|()| Cell::missing(reason)),
         });
         counts.push(row);
         let mut row = names().to_vec();
         match &one.density {
             Ok(density) => row.extend(density.iter().map(|&d| Cell::from(d))),
-            Err(gap) => row.extend(found.grid.iter().map(|_| Cell::missing(gap))),
+            Err(reason) => row.extend(found.grid.iter().map(|_| Cell::missing(reason))),
         }
         outlines.push(row);
     }

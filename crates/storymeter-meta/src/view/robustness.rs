@@ -2,6 +2,7 @@
 
 use storymeter_stats::Coefficient;
 
+use super::correlations::{p_cell, value_cell};
 use super::{BiasedSetsPart, Cell, Form, Sheet, Subject};
 use crate::outcome::Outcome;
 use crate::study::{
@@ -52,7 +53,7 @@ pub(super) fn biased_sets(id: &str, found: &BiasedSets) -> Vec<Sheet> {
     .columns(heads().map(|head| format!("draws {head}")), 0);
     for (at, metric) in found.metrics.iter().enumerate() {
         let over_sets: Vec<Outcome<f64>> =
-            found.sets.iter().map(|set| set.metrics[at].mean).collect();
+            found.sets.iter().map(|set| set.metrics[at].mean.clone()).collect();
         let mut row = vec![Cell::from(metric)];
         row.extend(over_sets.iter().map(Cell::from));
         row.push(crate::analysis::spread(&over_sets).variance.into());
@@ -120,10 +121,7 @@ pub(super) fn error_types(id: &str, found: &ErrorTypeShares) -> Vec<Sheet> {
 
 /// A coefficient and its p-value.
 fn with_p(value: &Outcome<Estimate>) -> [Cell; 2] {
-    match value {
-        Err(gap) => [Cell::missing(gap), Cell::missing(gap)],
-        Ok(estimate) => [estimate.value.into(), estimate.p_value.unwrap_or(f64::NAN).into()],
-    }
+    [value_cell(value), p_cell(value)]
 }
 
 /// Pearson by error type.
@@ -167,10 +165,7 @@ pub(super) fn starred(row: &mut Vec<Cell>, found: &[&Agreement]) {
         let star = if p.value() < SIGNIFICANT { "*" } else { "" };
         row.extend([value, star.into()]);
     }
-    row.extend(found.iter().map(|one| {
-        let [_, p] = with_p(&one.value);
-        p
-    }));
+    row.extend(found.iter().map(|one| p_cell(&one.value)));
 }
 
 /// UNION's Table 6: scores of metrics trained on other data, beside those at home.
@@ -193,8 +188,8 @@ pub(super) fn union_drift(id: &str, found: &Drift) -> Sheet {
 
 fn at_home(row: &crate::study::DriftRow) -> Vec<Cell> {
     match &row.home {
-        Ok(home) => home.iter().map(|one| with_p(&one.value)[0].clone()).collect(),
-        Err(gap) => SYMBOLS.iter().map(|_| Cell::missing(gap)).collect(),
+        Ok(home) => home.iter().map(|one| value_cell(&one.value)).collect(),
+        Err(reason) => SYMBOLS.iter().map(|_| Cell::missing(reason)).collect(),
     }
 }
 
@@ -215,9 +210,8 @@ pub(super) fn own_drift(id: &str, found: &Drift) -> Sheet {
     for one in &found.rows {
         let mut row =
             vec![Cell::from(&one.metric), (&one.criterion).into(), one.drifted[0].n.into()];
-        for part in 0..2 {
-            row.extend(one.drifted.iter().map(|one| with_p(&one.value)[part].clone()));
-        }
+        row.extend(one.drifted.iter().map(|one| value_cell(&one.value)));
+        row.extend(one.drifted.iter().map(|one| p_cell(&one.value)));
         row.extend(at_home(one));
         sheet.push(row);
     }

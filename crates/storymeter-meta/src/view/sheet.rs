@@ -1,14 +1,16 @@
 //! Sheets: results as tables that a terminal, a CSV file and a figure can all show.
 
-use serde::{Deserialize, Serialize};
+use std::borrow::Borrow;
+
+use serde::{Serialize, Serializer};
 use storymeter_core::{Key, Role};
 use storymeter_stats::{Coefficient, Correction};
 
 use crate::study::{Ballot, RankMethod, Test};
-use crate::{Level, Outcome};
+use crate::{Absence, Level, Outcome};
 
 /// What a sheet shows. Programs choose sheets by this, never by title.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Subject {
@@ -50,6 +52,8 @@ pub enum Subject {
         /// What one observation is.
         level: Level,
     },
+    /// The metrics in order of their agreement with people.
+    MetricRanking,
     /// The metrics with the strongest correlations.
     Leaders,
     /// Metrics ranked over many correlations; several ballots may stand in one sheet.
@@ -105,8 +109,6 @@ pub enum Subject {
     Edits,
     /// The stories that metrics misjudge most.
     Misjudged,
-    /// Where the published and the corrected analysis differ.
-    Differences,
     /// Intervals of correlations.
     Intervals,
     /// The systems of a comparison, best first.
@@ -119,6 +121,8 @@ pub enum Subject {
         /// The metric or criterion that they are compared by.
         key: Key,
     },
+    /// Every two systems of several comparisons.
+    AllSystemPairs,
     /// The means of the systems of several comparisons.
     SystemMeans,
     /// What one metric sees and what disturbs it, one row per aspect of a test suite.
@@ -135,7 +139,7 @@ pub enum Subject {
 }
 
 /// A part of what is known about biased sets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BiasedSetsPart {
     /// The mean number of stories by quality level.
@@ -147,7 +151,7 @@ pub enum BiasedSetsPart {
 }
 
 /// How a sheet is best drawn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Form {
     /// Rows to read.
@@ -161,7 +165,7 @@ pub enum Form {
 }
 
 /// One table, or the numbers behind one figure.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Sheet {
     /// The name by which a user asks for the sheet, and its file name without the ending:
     /// `table-5`, `figure-14`.
@@ -183,12 +187,12 @@ pub struct Sheet {
     /// The cells: one vector per row, as long as `columns`.
     pub rows: Vec<Vec<Cell>>,
     /// Cells that stand out where a table is printed. Files of numbers have no marks.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub marks: Vec<Mark>,
 }
 
 /// What is printed with one cell beside its content.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Mark {
     /// The row, from 0.
     pub row: usize,
@@ -201,19 +205,19 @@ pub struct Mark {
 }
 
 /// The head of a column.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Head {
     /// Its name.
     pub name: String,
     /// The number of digits after the point on a terminal. Files keep full precision.
     pub decimals: u8,
     /// Whether the numbers are p-values, which are printed as `<0.001` where they are smaller.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub p_values: bool,
 }
 
-/// One cell. A number that is absent gives the reason.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// One cell. A number that is absent gives the reason, in JSON as `{"nan": reason}`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Cell {
     /// How many.
@@ -223,21 +227,18 @@ pub enum Cell {
     /// A name or a mark.
     Text(String),
     /// No number, and the reason.
-    Missing {
-        /// Why there is no number.
-        nan: String,
-    },
+    Missing(#[serde(serialize_with = "reason")] Absence),
+}
+
+/// Writes why there is no number.
+fn reason<S: Serializer>(absence: &Absence, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map([("nan", absence.to_string())])
 }
 
 impl Cell {
-    /// A number, or the reason why there is none.
-    pub fn number(value: f64, reason: &str) -> Self {
-        if value.is_finite() { Self::Number(value) } else { Self::Missing { nan: reason.into() } }
-    }
-
     /// A cell without a number, for a reason.
-    pub fn missing(reason: impl ToString) -> Self {
-        Self::Missing { nan: reason.to_string() }
+    pub fn missing(reason: impl Borrow<Absence>) -> Self {
+        Self::Missing(reason.borrow().clone())
     }
 
     /// The number in the cell; NaN where there is none.
@@ -245,7 +246,7 @@ impl Cell {
         match self {
             Self::Number(value) => *value,
             Self::Count(count) => *count as f64,
-            Self::Text(_) | Self::Missing { .. } => f64::NAN,
+            Self::Text(_) | Self::Missing(_) => f64::NAN,
         }
     }
 
@@ -253,8 +254,7 @@ impl Cell {
     pub fn text(&self) -> &str {
         match self {
             Self::Text(text) => text,
-            Self::Missing { nan } => nan,
-            Self::Number(_) | Self::Count(_) => "",
+            Self::Number(_) | Self::Count(_) | Self::Missing(_) => "",
         }
     }
 }
@@ -291,7 +291,7 @@ impl From<usize> for Cell {
 
 impl From<f64> for Cell {
     fn from(value: f64) -> Self {
-        Self::number(value, "not defined")
+        if value.is_finite() { Self::Number(value) } else { Self::Missing(Absence::NotDefined) }
     }
 }
 
@@ -299,7 +299,7 @@ impl From<&Outcome<f64>> for Cell {
     fn from(outcome: &Outcome<f64>) -> Self {
         match outcome {
             Ok(value) => Self::from(*value),
-            Err(gap) => Self::missing(gap),
+            Err(reason) => Self::missing(reason),
         }
     }
 }

@@ -4,7 +4,7 @@ use storymeter_core::{Aspect, AspectTest, Column, Direction};
 
 use super::suite_words::verdict;
 use super::{Cell, Form, Sheet, Subject, unique_stems};
-use crate::outcome::{Gap, Outcome};
+use crate::outcome::{Absence, Outcome};
 use crate::suite::{SuiteCell, SuiteResult};
 
 /// All sheets of a suite: an overview where there are several metrics, then one table per metric.
@@ -34,35 +34,16 @@ const CELLS: &str = "result";
 /// `result.json` has under the same names.
 pub fn suite_cells(result: &SuiteResult) -> Sheet {
     let mut sheet = Sheet::new(CELLS, Subject::SuiteCells, "What metrics see", Form::Table)
-        .columns(["metric", "aspect", "test", "pairs", "originals", "twins", "absent"], 0)
-        .columns(["auc", "shift", "shift_low", "shift_high", "right_order", "ties", "r"], 6)
-        .p_column("p_r")
-        .columns(["times_typo", "mean_original", "mean_twin", "sd"], 6);
+        .columns(["metric", "aspect", "test", "pairs", "originals", "twins", "absent"], 0);
+    for name in SuiteCell::NUMBERS {
+        sheet = if name == "p_r" { sheet.p_column(name) } else { sheet.column(name, 6) };
+    }
     for cell in &result.cells {
-        let mut row: Vec<Cell> = vec![
-            (&cell.metric).into(),
-            cell.aspect.name().into(),
-            cell.test.name().into(),
-            cell.pairs.into(),
-            cell.originals.into(),
-            cell.twins.into(),
-            cell.absent.into(),
-        ];
-        let numbers = [
-            cell.auc,
-            cell.shift,
-            cell.shift_low,
-            cell.shift_high,
-            cell.right_order,
-            cell.ties,
-            cell.r,
-            cell.p_r,
-            cell.times_typo,
-            cell.mean_original,
-            cell.mean_twin,
-            cell.sd,
-        ];
-        row.extend(numbers.map(Cell::from));
+        let names = [cell.metric.as_str(), cell.aspect.name(), cell.test.name()];
+        let counts = [cell.pairs, cell.originals, cell.twins, cell.absent];
+        let mut row: Vec<Cell> = names.map(Cell::from).to_vec();
+        row.extend(counts.map(Cell::from));
+        row.extend(cell.numbers().map(Cell::from));
         sheet.push(row);
     }
     sheet.signature = result.signature.to_string();
@@ -73,28 +54,28 @@ pub fn suite_cells(result: &SuiteResult) -> Sheet {
 struct Numbers {
     name: &'static str,
     decimals: u8,
-    value: fn(&SuiteCell) -> Outcome<f64>,
+    value: fn(&SuiteCell) -> &Outcome<f64>,
     /// The whole column is left out if all its numbers are absent for this reason.
-    unless: Option<Gap>,
+    unless: Option<Absence>,
 }
 
 const NUMBERS: [Numbers; 7] = [
-    Numbers { name: "AUC", decimals: 3, value: |cell| cell.auc, unless: None },
-    Numbers { name: "shift", decimals: 3, value: |cell| cell.shift, unless: None },
-    Numbers { name: "low", decimals: 3, value: |cell| cell.shift_low, unless: None },
-    Numbers { name: "high", decimals: 3, value: |cell| cell.shift_high, unless: None },
+    Numbers { name: "AUC", decimals: 3, value: |cell| &cell.auc, unless: None },
+    Numbers { name: "shift", decimals: 3, value: |cell| &cell.shift, unless: None },
+    Numbers { name: "low", decimals: 3, value: |cell| &cell.shift_low, unless: None },
+    Numbers { name: "high", decimals: 3, value: |cell| &cell.shift_high, unless: None },
     Numbers {
         name: "right order",
         decimals: 3,
-        value: |cell| cell.right_order,
-        unless: Some(Gap::NotPaired),
+        value: |cell| &cell.right_order,
+        unless: Some(Absence::NotPaired),
     },
-    Numbers { name: "r", decimals: 3, value: |cell| cell.r, unless: None },
+    Numbers { name: "r", decimals: 3, value: |cell| &cell.r, unless: None },
     Numbers {
         name: "times typo",
         decimals: 2,
-        value: |cell| cell.times_typo,
-        unless: Some(Gap::NoTypos),
+        value: |cell| &cell.times_typo,
+        unless: Some(Absence::NoTypos),
     },
 ];
 
@@ -102,9 +83,9 @@ const NUMBERS: [Numbers; 7] = [
 fn metric(result: &SuiteResult, column: &Column, id: String) -> Sheet {
     let key = &column.key;
     let cells: Vec<&SuiteCell> = result.of_metric(key.as_str()).collect();
-    let shown = |numbers: &&Numbers| match numbers.unless {
-        Some(gap) => cells.iter().any(|cell| (numbers.value)(cell) != Err(gap)),
-        None => true,
+    let shown = |numbers: &&Numbers| {
+        let Some(unless) = &numbers.unless else { return true };
+        cells.iter().any(|cell| (numbers.value)(cell).as_ref().err() != Some(unless))
     };
     let numbers: Vec<&Numbers> = NUMBERS.iter().filter(shown).collect();
     let better = match column.direction {
@@ -221,9 +202,9 @@ fn overview(result: &SuiteResult) -> Sheet {
 /// The number of each metric on one aspect, and of the constant metric.
 fn side_by_side(result: &SuiteResult, aspect: Aspect) -> impl Iterator<Item = Cell> {
     let number = |cell: Option<&SuiteCell>| match cell {
-        Some(cell) if cell.test == AspectTest::Discrimination => Cell::from(cell.auc),
-        Some(cell) => Cell::from(cell.shift),
-        None => Cell::missing(Gap::Empty),
+        Some(cell) if cell.test == AspectTest::Discrimination => Cell::from(&cell.auc),
+        Some(cell) => Cell::from(&cell.shift),
+        None => Cell::missing(Absence::Empty),
     };
     let metrics = result.metrics.iter();
     let metrics = metrics.map(move |column| result.cell(column.key.as_str(), aspect));

@@ -4,7 +4,9 @@ use std::fmt;
 
 use storymeter_core::{Aspect, AspectTest};
 
-use crate::outcome::Gap;
+use super::conclusion::short;
+use super::{capitalised, joined};
+use crate::outcome::Absence;
 use crate::suite::{SuiteCell, SuiteResult};
 
 /// From this AUC on, a metric sees a damage. A difference of about 0.74 standard deviations has it,
@@ -26,9 +28,6 @@ const DISTURBED: f64 = 0.3;
 /// metric notices the damage in most stories, but stories differ from each other much more than the
 /// damage changes them.
 const NEARLY_ALWAYS: f64 = 0.9;
-
-/// The most characters of a name in a sentence.
-const LONGEST_NAME: usize = 60;
 
 /// What one number of a suite says about a metric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -74,13 +73,13 @@ impl fmt::Display for Verdict {
 /// `None` where the number is absent.
 pub fn verdict(cell: &SuiteCell) -> Option<Verdict> {
     match cell.test {
-        AspectTest::Discrimination => cell.auc.ok().map(|auc| match auc {
+        AspectTest::Discrimination => cell.auc.clone().ok().map(|auc| match auc {
             auc if auc >= SEES => Verdict::Sees,
             auc if auc >= HARDLY_SEES => Verdict::HardlySees,
             auc if auc >= PREFERS_DAMAGE => Verdict::Blind,
             _ => Verdict::PrefersDamage,
         }),
-        AspectTest::Invariance => cell.shift.ok().map(|shift| match shift.abs() {
+        AspectTest::Invariance => cell.shift.clone().ok().map(|shift| match shift.abs() {
             shift if shift < CALM => Verdict::Calm,
             shift if shift < DISTURBED => Verdict::SlightlyDisturbed,
             _ => Verdict::Disturbed,
@@ -139,7 +138,7 @@ fn damages(name: &str, cells: &[&SuiteCell]) -> Vec<String> {
         let mut own: Vec<(&SuiteCell, f64)> = cells
             .iter()
             .filter(|cell| verdict(cell) == Some(wanted))
-            .filter_map(|cell| Some((*cell, cell.auc.ok()?)))
+            .filter_map(|cell| Some((*cell, cell.auc.clone().ok()?)))
             .collect();
         own.sort_by(|a, b| b.1.total_cmp(&a.1));
         let shown = |(cell, auc): (&SuiteCell, f64)| {
@@ -154,7 +153,7 @@ fn damages(name: &str, cells: &[&SuiteCell]) -> Vec<String> {
             format!("{} ({unit}{auc:.2}{order})", cell.aspect)
         };
         let own: Vec<String> = own.into_iter().map(shown).collect();
-        (!own.is_empty()).then(|| format!("{verb} {}", list(&own)))
+        (!own.is_empty()).then(|| format!("{verb} {}", joined(&own)))
     };
     let sees = claim(Verdict::Sees, "sees");
     let weak: Vec<String> = [
@@ -182,7 +181,7 @@ fn others(subject: &mut Subject<'_>, cells: &[&SuiteCell]) -> Option<String> {
         let hits = hits.filter(|cell| cell.aspect != Aspect::Typo);
         let shown = |cell: &&SuiteCell| {
             let unit = std::mem::take(&mut unit);
-            let shift = cell.shift.unwrap_or_default();
+            let shift = cell.shift.clone().unwrap_or_default();
             format!("{} ({unit}{shift:.2})", harmless(cell.aspect))
         };
         hits.map(shown).collect::<Vec<String>>()
@@ -191,16 +190,18 @@ fn others(subject: &mut Subject<'_>, cells: &[&SuiteCell]) -> Option<String> {
     match (disturbed.is_empty(), slightly.is_empty()) {
         (true, true) => None,
         (false, true) => {
-            Some(format!("{} disturb {}.", capital(&list(&disturbed)), subject.next("it")))
+            Some(format!("{} disturb {}.", capitalised(&joined(&disturbed)), subject.next("it")))
         }
-        (true, false) => {
-            Some(format!("{} disturb {} slightly.", capital(&list(&slightly)), subject.next("it")))
-        }
+        (true, false) => Some(format!(
+            "{} disturb {} slightly.",
+            capitalised(&joined(&slightly)),
+            subject.next("it")
+        )),
         (false, false) => Some(format!(
             "{} disturb {}, and {} do so slightly.",
-            capital(&list(&disturbed)),
+            capitalised(&joined(&disturbed)),
             subject.next("it"),
-            list(&slightly)
+            joined(&slightly)
         )),
     }
 }
@@ -219,12 +220,12 @@ fn harmless(aspect: Aspect) -> &'static str {
 
 /// How typos compare with the damages that the metric sees, in one sentence at most.
 fn typos(subject: &mut Subject<'_>, cells: &[&SuiteCell]) -> Option<String> {
-    let typo = cells.iter().find(|cell| cell.aspect == Aspect::Typo)?.shift.ok()?;
+    let typo = cells.iter().find(|cell| cell.aspect == Aspect::Typo)?.shift.clone().ok()?;
     let seen: Vec<f64> = cells
         .iter()
         .filter(|cell| verdict(cell) == Some(Verdict::Sees))
-        .filter_map(|cell| match cell.shift {
-            Err(Gap::NoSpread) => Some(f64::INFINITY),
+        .filter_map(|cell| match cell.shift.clone() {
+            Err(Absence::NoSpread) => Some(f64::INFINITY),
             shift => shift.ok(),
         })
         .collect();
@@ -250,15 +251,6 @@ fn typos(subject: &mut Subject<'_>, cells: &[&SuiteCell]) -> Option<String> {
     Some(format!("Typos shift {it} by {by} standard deviations{way}{comparison}."))
 }
 
-/// `a`, `a and b`, `a, b and c`.
-fn list(items: &[String]) -> String {
-    match items {
-        [] => String::new(),
-        [only] => only.clone(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
-    }
-}
-
 /// Verbs with their objects. A comma keeps the lists of objects apart.
 fn clauses(items: &[String]) -> String {
     match items {
@@ -266,18 +258,6 @@ fn clauses(items: &[String]) -> String {
             format!("{first}, and {second}")
         }
         [first @ .., last] if first.len() > 1 => format!("{}, and {last}", first.join(", ")),
-        _ => list(items),
-    }
-}
-
-fn capital(sentence: &str) -> String {
-    let mut letters = sentence.chars();
-    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
-}
-
-fn short(name: &str) -> String {
-    match name.char_indices().nth(LONGEST_NAME) {
-        Some((end, _)) => format!("{}...", &name[..end]),
-        None => name.to_owned(),
+        _ => joined(items),
     }
 }

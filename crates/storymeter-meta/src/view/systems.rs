@@ -4,8 +4,8 @@ use storymeter_core::Direction;
 use storymeter_stats::{Correction, LARGE_SAMPLE};
 
 use super::{Cell, Form, Sheet, Subject, file_stem};
-use crate::outcome::{Gap, Outcome};
-use crate::systems::{Design, ItemWins, RankedSystem, SystemComparison, SystemPair};
+use crate::outcome::{Absence, Outcome};
+use crate::systems::{ItemWins, Pairing, RankedSystem, SystemComparison, SystemPair};
 
 /// All sheets of some comparisons: the means by all columns where there are several, then the
 /// ranking and the pairs by each column.
@@ -51,10 +51,10 @@ pub fn flat_systems(found: &[SystemComparison]) -> Sheet {
                 (&system.name).into(),
                 system.stories.into(),
                 system.absent.into(),
-                system.mean.into(),
+                system.mean.clone().into(),
                 low,
                 high,
-                system.sd.into(),
+                system.sd.clone().into(),
                 system.better_than.into(),
                 system.worse_than.into(),
                 one.letters(&system.name).into(),
@@ -66,7 +66,7 @@ pub fn flat_systems(found: &[SystemComparison]) -> Sheet {
 
 /// The pairs of all comparisons in one table, for programs: one row per column and pair.
 pub fn flat_pairs(found: &[SystemComparison]) -> Sheet {
-    let mut sheet = Sheet::new("pairs", Subject::SystemMeans, "Pairs of systems", Form::Table)
+    let mut sheet = Sheet::new("pairs", Subject::AllSystemPairs, "Pairs of systems", Form::Table)
         .columns(["metric", "first", "second", "test", "n_first", "n_second"], 0)
         .columns(["difference", "low", "high", "effect"], 6)
         .columns(["wins", "ties", "losses"], 0)
@@ -76,8 +76,8 @@ pub fn flat_pairs(found: &[SystemComparison]) -> Sheet {
     for one in found {
         for pair in &one.pairs {
             let (test, n, m) = match pair.design {
-                Design::Paired { items } => ("paired", items, items),
-                Design::Unpaired { first, second } => ("unpaired", first, second),
+                Pairing::Paired { items } => ("paired", items, items),
+                Pairing::Unpaired { first, second } => ("unpaired", first, second),
             };
             let mut row: Vec<Cell> = vec![
                 (&one.column.key).into(),
@@ -92,13 +92,34 @@ pub fn flat_pairs(found: &[SystemComparison]) -> Sheet {
             row.extend(p_values(pair));
             row.push(pair.verdict().map_or("", |(better, _)| better).into());
             row.push(match &pair.found {
-                Ok(duel) => duel.power.needed.map_or("".into(), Cell::Count),
+                Ok(found) => found.power.needed.map_or("".into(), Cell::Count),
                 Err(gap) => Cell::missing(gap),
             });
-            row.push(pair.found.map(|duel| duel.power.detectable).into());
+            row.push(
+                pair.found
+                    .as_ref()
+                    .map_or_else(Cell::missing, |found| found.power.detectable.into()),
+            );
             sheet.push(row);
         }
     }
+    sheet
+}
+
+/// The same as a sheet of a study.
+pub(super) fn study_pairs(found: &[SystemComparison]) -> Sheet {
+    let mut sheet = flat_pairs(found);
+    sheet.id = "system-pairs".to_owned();
+    sheet.title = "Pairs of systems, by every metric and criterion".to_owned();
+    let mut notes = Vec::new();
+    for one in found {
+        for note in test_notes(one) {
+            if !notes.contains(&note) {
+                notes.push(note);
+            }
+        }
+    }
+    sheet.notes = notes;
     sheet
 }
 
@@ -118,7 +139,7 @@ fn means(found: &[SystemComparison]) -> Sheet {
         };
         row.extend(found.iter().map(|one| match own(one) {
             Some(system) => system.mean.into(),
-            None => Cell::missing(Gap::Empty),
+            None => Cell::missing(Absence::Empty),
         }));
         sheet.push(row);
         for (at, one) in found.iter().enumerate() {
@@ -167,10 +188,10 @@ fn ranking(found: &SystemComparison) -> Sheet {
             system.rank.into(),
             (&system.name).into(),
             system.stories.into(),
-            system.mean.into(),
+            system.mean.clone().into(),
             low,
             high,
-            system.sd.into(),
+            system.sd.clone().into(),
             system.better_than.into(),
         ];
         if grouped {
@@ -183,9 +204,10 @@ fn ranking(found: &SystemComparison) -> Sheet {
         }
     }
     sheet = sheet.note(format!(
-        "low and high: {percent}% interval of the mean over stories (percentile bootstrap with {} \
-         resamples; Student's t for fewer than {LARGE_SAMPLE} stories); bold: the best mean; better \
-         than: the number of systems that it is significantly better than",
+        "low and high: {percent}% interval of the mean over stories, of which whole items are drawn \
+         (percentile bootstrap with {} resamples; Student's t for fewer than {LARGE_SAMPLE} items); \
+         bold: the best mean; better than: the number of systems that it is significantly better \
+         than",
         found.method.resamples
     ));
     if grouped {
@@ -215,8 +237,8 @@ fn pairs(found: &SystemComparison) -> Sheet {
     let corrected = sheet.columns.len() - 1;
     for pair in &found.pairs {
         let (test, n) = match pair.design {
-            Design::Paired { items } => ("paired", Cell::from(items)),
-            Design::Unpaired { first, second } => {
+            Pairing::Paired { items } => ("paired", Cell::from(items)),
+            Pairing::Unpaired { first, second } => {
                 ("unpaired", Cell::from(format!("{first}+{second}")))
             }
         };
@@ -239,20 +261,21 @@ fn pairs(found: &SystemComparison) -> Sheet {
 /// What was tested and how, as the caption of the table of pairs says it.
 fn test_notes(found: &SystemComparison) -> Vec<String> {
     let method = &found.method;
-    let is_paired = |pair: &&SystemPair| matches!(pair.design, Design::Paired { .. });
+    let is_paired = |pair: &&SystemPair| matches!(pair.design, Pairing::Paired { .. });
     let paired = found.pairs.iter().filter(is_paired).count();
     let resamples = format!("{} resamples, or all where there are fewer", method.resamples);
+    let sides = method.sides.name();
     let mut notes = Vec::new();
     if paired > 0 {
         notes.push(format!(
-            "paired: two-sided randomisation test that exchanges the two scores of an item \
+            "paired: {sides} randomisation test that exchanges the two scores of an item \
              ({resamples}); n is the number of shared items"
         ));
     }
     if paired < found.pairs.len() {
         notes.push(format!(
-            "unpaired: two-sided permutation test of the difference of means, because fewer than \
-             half of the items are shared ({resamples}); n is the number of stories of each"
+            "unpaired: {sides} permutation test of the difference of means, because fewer than \
+             half of the items are shared ({resamples}); n is the number of items of each"
         ));
     }
     let correction = match method.correction {
@@ -323,11 +346,11 @@ fn interval(system: &RankedSystem) -> [Cell; 2] {
 /// The difference, the ends of its interval, and the effect.
 fn difference(pair: &SystemPair) -> [Cell; 4] {
     match &pair.found {
-        Ok(duel) => [
-            duel.difference.into(),
-            duel.interval.map(|interval| interval.low).into(),
-            duel.interval.map(|interval| interval.high).into(),
-            duel.effect.into(),
+        Ok(found) => [
+            found.difference.into(),
+            found.interval.clone().map(|interval| interval.low).into(),
+            found.interval.clone().map(|interval| interval.high).into(),
+            Cell::from(&found.effect),
         ],
         Err(gap) => [(); 4].map(|()| Cell::missing(gap)),
     }
@@ -335,17 +358,18 @@ fn difference(pair: &SystemPair) -> [Cell; 4] {
 
 /// Wins, ties and losses; empty where the test is not paired.
 fn item_wins(pair: &SystemPair) -> [Cell; 3] {
-    match pair.found.as_ref().ok().and_then(|duel| duel.items) {
+    match pair.found.as_ref().ok().and_then(|found| found.items) {
         Some(ItemWins { wins, ties, losses }) => [wins.into(), ties.into(), losses.into()],
         None => [(); 3].map(|()| "".into()),
     }
 }
 
 fn p_values(pair: &SystemPair) -> [Cell; 2] {
-    let p: Outcome<[f64; 2]> = pair.found.map(|duel| [duel.p_value.raw, duel.p_value.corrected]);
+    let p: Outcome<[f64; 2]> =
+        pair.found.clone().map(|found| [found.p_value.raw, found.p_value.corrected]);
     match p {
         Ok(both) => both.map(Cell::from),
-        Err(gap) => [(); 2].map(|()| Cell::missing(gap)),
+        Err(gap) => [(); 2].map(|()| Cell::missing(gap.clone())),
     }
 }
 
@@ -355,8 +379,8 @@ fn decimals(found: &SystemComparison) -> u8 {
     let largest = |values: &dyn Fn(&RankedSystem) -> Outcome<f64>| {
         found.systems.iter().filter_map(|one| values(one).ok()).map(f64::abs).fold(0.0, f64::max)
     };
-    let scale = match largest(&|one| one.sd) {
-        0.0 => largest(&|one| one.mean),
+    let scale = match largest(&|one| one.sd.clone()) {
+        0.0 => largest(&|one| one.mean.clone()),
         spread => spread,
     };
     if scale == 0.0 {

@@ -6,6 +6,7 @@ use storymeter_stats::Coefficient;
 use super::correlations::{against, between_title, find_between, list, square};
 use super::rankings::{best, ranking, rankings};
 use super::robustness::{biased_sets, by_error_type, error_types, own_drift};
+use super::systems::study_pairs;
 use super::tests::{matrices, pair_accuracy, pairwise, title, top_systems, top_systems_title};
 use super::{Sheet, label, ratings};
 use crate::level::Level;
@@ -15,17 +16,7 @@ pub(super) fn sheets(study: &Study) -> Vec<Sheet> {
     let defined = study.levels();
     // Where nothing is defined, the pool still shows why.
     let levels = if defined.is_empty() { vec![Level::Pooled] } else { defined };
-    let mut sheets = Vec::new();
-    for finding in &study.findings {
-        match finding {
-            Finding::RaterAgreement(found) => sheets.extend(ratings::agreement("agreement", found)),
-            Finding::SystemAverages(found) => {
-                sheets.push(ratings::system_averages("systems", found));
-            }
-            Finding::Ratings(found) => sheets.extend(ratings::distribution("ratings", found)),
-            _ => {}
-        }
-    }
+    let mut sheets = ratings::sheets(study, ["agreement", "systems", "ratings"]);
     let highest = label("best-metrics", "The metrics with the highest correlations");
     let top = best(study, highest, &Coefficient::ALL, &levels, 3);
     sheets.push(top.brief());
@@ -37,8 +28,7 @@ pub(super) fn sheets(study: &Study) -> Vec<Sheet> {
     ] {
         let found = rankings(study, method);
         if !found.is_empty() {
-            let sheet = ranking(study, label(id, title), &found, metrics);
-            sheets.push(if method == RankMethod::Borda { sheet.brief() } else { sheet });
+            sheets.push(ranking(study, label(id, title), &found, metrics));
         }
     }
     sheets.push(list(study));
@@ -48,11 +38,12 @@ pub(super) fn sheets(study: &Study) -> Vec<Sheet> {
     for finding in &study.findings {
         match finding {
             Finding::Pairwise(found) => {
-                let name = "Weighted macro F1 (%) of paired bootstrap resampling";
+                let name = "Weighted macro F1 (%) of verdicts on pairs of systems";
                 let criteria = study.criteria();
                 let sheet = pairwise(label("pairwise", name), &criteria, found, None);
                 sheets.push(sheet.brief());
             }
+            Finding::SystemPairs(found) => sheets.push(study_pairs(found)),
             Finding::PairAccuracy(found) => {
                 let name = "Pairwise accuracy with tie calibration";
                 sheets.push(pair_accuracy(label("pair-accuracy", name), found));

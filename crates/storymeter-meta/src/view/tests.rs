@@ -1,15 +1,12 @@
-//! Tests between metrics, metrics as judges, and what differs between editions.
+//! Tests between metrics, and metrics as judges.
 
 use storymeter_stats::Coefficient;
 
 use super::correlations::{average, count};
 use super::{Cell, Form, Label, Sheet, Subject, label};
 use crate::level::Level;
-use crate::outcome::Gap;
-use crate::study::{
-    Difference, DifferenceKind, Edition, PairAccuracy, Pairwise, Sides, Test, TestMatrix,
-    TopSystems,
-};
+use crate::outcome::Absence;
+use crate::study::{Edition, PairAccuracy, Pairwise, Sides, Test, TestMatrix, TopSystems};
 
 /// The name of a test in words.
 pub fn test_title(test: Test) -> &'static str {
@@ -68,7 +65,9 @@ pub(super) fn matrices(edition: Edition, matrix: &TestMatrix, label_of: Label) -
     let p = |corrected: bool| {
         move |row: usize, column: usize| match matrix.get(row, column) {
             None => Cell::from(""),
-            Some(one) => one.p_value.map(|p| if corrected { p.corrected } else { p.raw }).into(),
+            Some(one) => {
+                one.p_value.clone().map(|p| if corrected { p.corrected } else { p.raw }).into()
+            }
         }
     };
     let counts = count(pairs.iter().map(|pair| pair.n));
@@ -97,7 +96,7 @@ pub(super) fn matrices(edition: Edition, matrix: &TestMatrix, label_of: Label) -
              first, and of metrics whose direction is not known the size counts"
         }
     };
-    let impossible = pairs.iter().filter(|pair| pair.p_value == Err(Gap::Impossible)).count();
+    let impossible = pairs.iter().filter(|pair| pair.p_value == Err(Absence::Impossible)).count();
     let corrected_title = format!("{}, corrected after {}", label_of.title, correction.name());
     let mut raw =
         label_of.sheet(subject(None), Form::Heatmap).note(meaning).note(turned).note(n.as_str());
@@ -154,22 +153,33 @@ pub(super) fn pairwise(
     let pairs = count(chosen().flat_map(|row| row.n.iter().copied()));
     let used = match &pairs {
         Cell::Count(n) if *n as usize == found.pairs => String::new(),
-        Cell::Count(n) => format!(", of which {n} share enough items to be compared"),
-        other => format!(", of which {} share enough items to be compared", other.text()),
+        Cell::Count(n) => format!(", of which {n} have enough items to be compared"),
+        other => format!(", of which {} have enough items to be compared", other.text()),
     };
     let mut sheet = label
         .sheet(Subject::Pairwise, Form::Heatmap)
         .column("metric", 0)
         .columns(criteria, 0)
         .column("Avg", 0)
-        .note(format!(
-            "{} pairs of systems{used}; {} draws of the items per pair, of which the better system \
-             wins {}%, seed {}",
-            found.pairs,
-            found.draws,
-            100.0 * found.confidence,
-            found.seed
-        ))
+        .note(match &found.method {
+            Some(method) => format!(
+                "{} pairs of systems{used}; a system is better than another if the corrected {} p \
+                 of `compare` is at most {}, with {} resamples, seed {}",
+                found.pairs,
+                method.sides.name(),
+                method.level(),
+                found.draws,
+                found.seed
+            ),
+            None => format!(
+                "{} pairs of systems{used}; {} draws of the items per pair, of which the better \
+                 system wins {}%, seed {}",
+                found.pairs,
+                found.draws,
+                100.0 * found.confidence,
+                found.seed
+            ),
+        })
         .note(match found.directed {
             true => "metrics where less is better are turned round first",
             false => "the direction of a metric is ignored, as published",
@@ -178,9 +188,9 @@ pub(super) fn pairwise(
         let mut cells = vec![Cell::from(&row.metric)];
         cells.extend(row.f1.iter().map(Cell::from));
         // The average of numbers of which one is absent has the same reason.
-        let gap = row.f1.iter().find_map(|one| one.err());
+        let reason = row.f1.iter().find_map(|one| one.clone().err());
         let mean = average(Edition::Corrected, &row.f1);
-        cells.push(mean.map_err(|other| gap.unwrap_or(other)).into());
+        cells.push(mean.map_err(|other| reason.unwrap_or(other)).into());
         sheet.push(cells);
     }
     sheet
@@ -238,33 +248,6 @@ pub(super) fn top_systems(
         let mut cells = vec![Cell::from(&row.criterion), (&row.metric).into()];
         cells.extend(row.strength.iter().map(Cell::from));
         sheet.push(cells);
-    }
-    sheet
-}
-
-/// Where the published and the corrected analysis differ.
-pub(super) fn differences(found: &[Difference]) -> Sheet {
-    let title = "Where the published and the corrected analysis differ";
-    let mut sheet = Sheet::new("differences", Subject::Differences, title, Form::Table)
-        .brief()
-        .columns(["what", "subject", "published", "corrected"], 0);
-    for one in found {
-        let what = match one.kind {
-            DifferenceKind::Heatmaps => "heat-maps (Figures 1-6, 10-25)".to_owned(),
-            DifferenceKind::Agreement => "agreement (Table 3)".to_owned(),
-            DifferenceKind::SystemMeans => "system means (last bits)".to_owned(),
-            DifferenceKind::Pairwise => {
-                "pairwise F1, mean over criteria (direction, sides)".to_owned()
-            }
-            DifferenceKind::Williams(level) => {
-                format!("Williams tests, {level} level, pearson (signs, sides)")
-            }
-            DifferenceKind::Borda => "Borda top 5 (ties, signs)".to_owned(),
-            DifferenceKind::TopSystems => "top-k systems (rounded means, signs)".to_owned(),
-        };
-        let [subject, published, corrected] =
-            [&one.subject, &one.published, &one.corrected].map(Cell::from);
-        sheet.push(vec![what.into(), subject, published, corrected]);
     }
     sheet
 }

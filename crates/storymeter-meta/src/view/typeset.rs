@@ -7,8 +7,8 @@ use std::fmt::Write as _;
 
 use storymeter_core::terminal::plain;
 
-use super::Sheet;
 use super::text::{Printed, cells, missing, word_columns};
+use super::{Sheet, capitalised};
 
 /// A sheet as a Markdown table with its title above it and its notes below it.
 ///
@@ -160,9 +160,4 @@ fn latex_number(cell: &str) -> String {
 /// A label without anything that LaTeX would obey.
 fn label(id: &str) -> String {
     id.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '-' }).collect()
-}
-
-fn capitalised(sentence: &str) -> String {
-    let mut letters = sentence.chars();
-    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }

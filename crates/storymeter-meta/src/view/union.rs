@@ -1,13 +1,12 @@
 //! The sheets of UNION's tables and figures, numbered as in the paper.
 
-use super::correlations::square;
+use super::correlations::{interval_cells, square};
 use super::robustness::{
     SIGNIFICANT, biased_sets, by_error_type, edits, error_types, misjudged, starred,
     starred_columns, union_drift,
 };
 use super::tests::{matrices, proper_name, test_title};
 use super::{Cell, Form, Sheet, Subject, label, ratings};
-use crate::correlate::interval_cells;
 use crate::study::{Agreement, Finding, IntervalMethod, Study};
 use crate::union::names;
 
@@ -104,7 +103,7 @@ fn intervals(study: &Study, found: &[Agreement]) -> Sheet {
         .columns(["value", "low", "high"], 4);
     for one in found {
         let mut row = vec![Cell::from(&one.metric), one.coefficient.name().into()];
-        row.extend(interval_cells(one));
+        row.extend(interval_cells(&one.value));
         sheet.push(row);
     }
     sheet

@@ -161,7 +161,8 @@ mod tests {
 
     use std::sync::Arc;
 
-    use crate::{MetricSet, catalogue};
+    use crate::catalogue;
+    use storymeter_executor::MetricSet;
 
     #[test]
     fn the_best_reference_counts() {

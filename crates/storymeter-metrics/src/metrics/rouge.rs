@@ -206,7 +206,8 @@ mod tests {
 
     use std::sync::Arc;
 
-    use crate::{MetricSet, catalogue};
+    use crate::catalogue;
+    use storymeter_executor::MetricSet;
 
     fn score(id: &str, story: &str, references: &[&str]) -> Vec<(String, f64)> {
         let scorer = MetricSet::new(&[id], &catalogue(), Arc::default()).expect("a known metric");

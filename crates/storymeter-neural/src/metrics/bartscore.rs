@@ -41,7 +41,7 @@ use storymeter_core::{
 };
 use storymeter_encoder::{Batch, Outputs, Tokenizer};
 
-use crate::absent::{Reason, row, row_values};
+use crate::absent::{reasons, row, row_values};
 use crate::models::{OpenModel, failed};
 
 /// The usual model.
@@ -87,19 +87,10 @@ struct BartScore {
     description: Description,
 }
 
-/// Why a score is absent.
-#[derive(Clone, Copy)]
-enum Lacks {
-    Reference = 1,
-    Prompt,
-}
-
-impl Reason for Lacks {
-    const ALL: &'static [(usize, &'static str)] =
-        &[(1, "the story has no reference"), (2, "the story has no prompt")];
-
-    fn number(self) -> usize {
-        self as usize
+reasons! {
+    Lacks {
+        Reference = "the story has no reference",
+        Prompt = "the story has no prompt",
     }
 }
 

@@ -49,7 +49,6 @@
 
 use std::sync::Arc;
 
-use rayon::prelude::*;
 use storymeter_core::{
     Choice, Description, Direction, Entry, Metric, MetricError, Needs, Precision, Prepared, Range,
     Request, Resources, Rows, Signature, Value,
@@ -57,7 +56,7 @@ use storymeter_core::{
 use storymeter_transport::sinkhorn::{self, Settings};
 use storymeter_transport::{Problem, barycentre, exact};
 
-use crate::absent::{Reason, row, row_values};
+use crate::absent::{better, reasons, row_values};
 use crate::distances::{MOST_PAIRS, squared_distances};
 use crate::models::OpenModel;
 use crate::states::{Reader, StoryStates, TextStates};
@@ -113,23 +112,11 @@ struct BaryScore {
     hanna: bool,
 }
 
-/// Why a story has no value.
-#[derive(Clone, Copy)]
-enum Why {
-    EmptyText = 1,
-    TooLong,
-    NotFinite,
-}
-
-impl Reason for Why {
-    const ALL: &'static [(usize, &'static str)] = &[
-        (Why::EmptyText as usize, "the story or its reference has no tokens"),
-        (Why::TooLong as usize, "the texts are too long to be compared token by token"),
-        (Why::NotFinite as usize, "the vectors of the model are not finite numbers"),
-    ];
-
-    fn number(self) -> usize {
-        self as usize
+reasons! {
+    Why {
+        EmptyText = "the story or its reference has no tokens",
+        TooLong = "the texts are too long to be compared token by token",
+        NotFinite = "the vectors of the model are not finite numbers",
     }
 }
 
@@ -180,11 +167,7 @@ impl BaryScore {
             let scores = self.compare(&texts.story, reference);
             for (at, best) in best.iter_mut().enumerate() {
                 let score = scores.as_ref().map(|scores| scores[at]).map_err(|why| *why);
-                *best = match (*best, score) {
-                    (Ok(a), Ok(b)) => Ok(f64::min(a, b)),
-                    (Ok(a), Err(_)) => Ok(a),
-                    (Err(_), score) => score,
-                };
+                *best = better(*best, score, f64::min);
             }
         }
         best
@@ -248,11 +231,7 @@ impl Metric for BaryScore {
     }
 
     fn rows(&self, stories: &[Prepared<'_>], _: &Resources) -> Result<Rows, MetricError> {
-        let texts = self.reader.read(&self.description.key, stories)?;
-        let scores: Vec<f64> =
-            texts.par_iter().flat_map_iter(|texts| row(self.score(texts))).collect();
-        let cut = texts.iter().filter(|texts| texts.is_cut()).count();
-        Ok(Rows::from_values(2 * COLUMNS.len(), scores).truncated(cut as u64))
+        self.reader.rows(&self.description.key, stories, |texts| self.score(texts))
     }
 
     fn values(&self, row: &[f64], values: &mut [Value]) {

@@ -63,7 +63,6 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use rayon::prelude::*;
 use storymeter_core::terminal::excerpt;
 use storymeter_core::{
     Choice, CorpusReader, CorpusWriter, Description, Direction, Entry, Error, Metric, MetricError,
@@ -71,7 +70,7 @@ use storymeter_core::{
     file,
 };
 
-use crate::absent::{Reason, row, row_values};
+use crate::absent::{better, reasons, row_values};
 use crate::idf::{CorpusIdf, Idf, IdfSurvey, ReferenceDocument};
 use crate::matching::best_matches;
 use crate::models::OpenModel;
@@ -136,23 +135,11 @@ const COLUMNS: [&str; 3] = ["p", "r", "f"];
 /// One number per column, and one that says why it has no value.
 const WIDTH: usize = 2 * COLUMNS.len();
 
-/// Why a column has no value.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Why {
-    NoWeight = 1,
-    SingleReference,
-    NotFinite,
-}
-
-impl Reason for Why {
-    const ALL: &'static [(usize, &'static str)] = &[
-        (Why::NoWeight as usize, "all tokens of a text have the idf weight 0: they are common"),
-        (Why::SingleReference as usize, "idf weights need at least two references in the input"),
-        (Why::NotFinite as usize, "the vectors of the model are not finite numbers"),
-    ];
-
-    fn number(self) -> usize {
-        self as usize
+reasons! {
+    Why {
+        NoWeight = "all tokens of a text have the idf weight 0: they are common",
+        SingleReference = "idf weights need at least two references in the input",
+        NotFinite = "the vectors of the model are not finite numbers",
     }
 }
 
@@ -260,14 +247,7 @@ impl BertScore {
         for reference in &texts.references {
             let scores = self.compare(&texts.story, &weights, reference);
             for (best, score) in best.iter_mut().zip(scores) {
-                if let Ok(new) = score
-                    && best.is_ok_and(|known| known >= new)
-                {
-                    continue;
-                }
-                if score.is_ok() || best.is_err() {
-                    *best = score;
-                }
+                *best = better(*best, score, |known, new| if known >= new { known } else { new });
             }
         }
         if let Some(baseline) = self.baseline {
@@ -321,11 +301,7 @@ impl Metric for BertScore {
         if let Weights::Unknown = self.weights {
             return Err(MetricError::NoCorpus { metric: self.description.key.clone() });
         }
-        let texts = self.reader.read(&self.description.key, stories)?;
-        let scores: Vec<_> =
-            texts.par_iter().flat_map_iter(|texts| row(self.score(texts))).collect();
-        let cut = texts.iter().filter(|texts| texts.is_cut()).count();
-        Ok(Rows::from_values(WIDTH, scores).truncated(cut as u64))
+        self.reader.rows(&self.description.key, stories, |texts| self.score(texts))
     }
 
     fn values(&self, row: &[f64], values: &mut [Value]) {

@@ -87,13 +87,14 @@ use std::sync::Arc;
 
 use storymeter_core::rng::CounterId;
 use storymeter_core::{
-    Absence, Choice, Description, Direction, Entry, Metric, MetricError, Needs, Precision,
-    Prepared, Range, Request, Resources, Rows, Signature, Value,
+    Choice, Description, Direction, Entry, Metric, MetricError, Needs, Precision, Prepared, Range,
+    Request, Resources, Rows, Signature, Value,
 };
 use storymeter_encoder::train::MaskedWordWeights;
 use storymeter_encoder::{Head, Stream};
 use storymeter_text::sentence::PunktQuotes;
 
+use crate::absent::{Reason as _, reasons, row_values};
 use crate::masked;
 use crate::models::{OpenModel, failed};
 use question::{Question, Vocabulary};
@@ -160,21 +161,11 @@ impl Column {
     }
 }
 
-/// Why a value is absent. The row of a story holds the number of the reason.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Gap {
-    NoPrompt = 1,
-    NoReference = 2,
-    NothingHidden = 3,
-}
-
-impl Gap {
-    fn reason(number: f64) -> &'static str {
-        match number {
-            1.0 => "the story has no prompt",
-            2.0 => "the story has no reference",
-            _ => "the text to guess has no word of at least four letters",
-        }
+reasons! {
+    Gap {
+        NoPrompt = "the story has no prompt",
+        NoReference = "the story has no reference",
+        NothingHidden = "the text to guess has no word of at least four letters",
     }
 }
 
@@ -409,7 +400,7 @@ impl Metric for Blanc {
                         document,
                         helper,
                     })),
-                    Err(gap) => rows[number * width + 2 * at + 1] = f64::from(gap as u8),
+                    Err(gap) => rows[number * width + 2 * at + 1] = gap.number() as f64,
                 }
             }
         }
@@ -431,7 +422,7 @@ impl Metric for Blanc {
             match (scores.is_empty(), self.nothing_hidden) {
                 (false, _) => cell[0] = scores.iter().sum::<f64>() / scores.len() as f64,
                 (true, Some(value)) => cell[0] = value,
-                (true, None) => cell[1] = f64::from(Gap::NothingHidden as u8),
+                (true, None) => cell[1] = Gap::NothingHidden.number() as f64,
             }
         }
         let cut = cut.into_iter().filter(|cut| *cut).count() as u64;
@@ -440,10 +431,7 @@ impl Metric for Blanc {
 
     fn values(&self, row: &[f64], values: &mut [Value]) {
         for (cell, value) in row.chunks_exact(2).zip(values) {
-            *value = match cell[1] {
-                0.0 => Ok(cell[0]),
-                number => Err(Absence::because(Gap::reason(number))),
-            };
+            row_values::<Gap>(cell, std::slice::from_mut(value));
         }
     }
 }

@@ -36,10 +36,10 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 use storymeter_core::{
-    Choice, Description, Device, Direction, Entry, Metric, MetricError, Needs, Precision, Prepared,
-    Range, Request, Resources, Rows, Value, finite_or,
+    Choice, Description, Direction, Entry, Metric, MetricError, Needs, Precision, Prepared, Range,
+    Request, Resources, Rows, Value, finite_or,
 };
-use storymeter_encoder::{Batch, Config, LabelParts, Outputs, Pooling, TextPair};
+use storymeter_encoder::{Batch, Config, LabelParts, Outputs, Pooling, TextPair, portions};
 
 use crate::models::{OpenModel, failed};
 
@@ -58,10 +58,6 @@ pub(crate) static ENTRY: Entry = Entry {
 
 /// What models are looked for by if the user names none.
 const MODEL: &str = "bleurt";
-
-/// About how many tokens go through the model at once.
-const TOKENS_ON_CPU: usize = 8 << 10;
-const TOKENS_ON_GPU: usize = 32 << 10;
 
 fn build(request: &Request<'_>) -> Result<Box<dyn Metric>, MetricError> {
     let model = OpenModel::for_metric(request, MODEL, Precision::F32)?;
@@ -138,10 +134,7 @@ impl Metric for Bleurt {
             .flat_map(|(story, (pairs, _))| pairs.iter().map(move |pair| (story, pair)))
             .collect();
         let mut scores: Vec<Option<f64>> = vec![None; stories.len()];
-        let mut remaining = &all[..];
-        while !remaining.is_empty() {
-            let (now, later) = remaining.split_at(self.fitting(remaining));
-            remaining = later;
+        for now in portions(&all, self.model.tokens_at_once(), |(_, pair)| pair.ids.len()) {
             for ((story, _), score) in now.iter().zip(self.scores(now)?) {
                 let best = scores[*story].map_or(score, |best| best.max(score));
                 scores[*story] = Some(best);
@@ -157,20 +150,6 @@ impl Metric for Bleurt {
 }
 
 impl Bleurt {
-    /// How many of these pairs, at least one, are read at once.
-    fn fitting(&self, pairs: &[(usize, &TextPair)]) -> usize {
-        let most = match self.model.device() {
-            Device::Cpu => TOKENS_ON_CPU,
-            Device::Cuda(_) => TOKENS_ON_GPU,
-        };
-        let mut tokens = 0;
-        let fits = pairs.iter().take_while(|(_, pair)| {
-            tokens += pair.ids.len();
-            tokens <= most
-        });
-        fits.count().max(1)
-    }
-
     /// The score of each pair.
     fn scores(&self, pairs: &[(usize, &TextPair)]) -> Result<Vec<f64>, MetricError> {
         let segments = self.model.model().config().segments;

@@ -45,13 +45,12 @@
 
 use std::sync::Arc;
 
-use rayon::prelude::*;
 use storymeter_core::{
     Choice, Description, Direction, Entry, Metric, MetricError, Needs, Precision, Prepared, Range,
     Request, Resources, Rows, Signature, Value,
 };
 
-use crate::absent::{Reason, row, row_values};
+use crate::absent::{better, reasons, row_values};
 use crate::depth::{Directions, LEVELS, Reach};
 use crate::models::OpenModel;
 use crate::states::{Reader, StoryStates, TextStates};
@@ -84,23 +83,11 @@ struct DepthScore {
     symmetric: bool,
 }
 
-/// Why a story has no value.
-#[derive(Clone, Copy)]
-enum Why {
-    EmptyText = 1,
-    Negative,
-    NotFinite,
-}
-
-impl Reason for Why {
-    const ALL: &'static [(usize, &'static str)] = &[
-        (Why::EmptyText as usize, "the story or its reference has no tokens"),
-        (Why::Negative as usize, "the story reaches farther than its reference everywhere"),
-        (Why::NotFinite as usize, "the vectors of the model are not finite numbers"),
-    ];
-
-    fn number(self) -> usize {
-        self as usize
+reasons! {
+    Why {
+        EmptyText = "the story or its reference has no tokens",
+        Negative = "the story reaches farther than its reference everywhere",
+        NotFinite = "the vectors of the model are not finite numbers",
     }
 }
 
@@ -144,11 +131,7 @@ impl DepthScore {
             let score = usable(reference).and_then(|()| {
                 root(self.reach(reference, directions).excess(&story, self.symmetric))
             });
-            best = match (best, score) {
-                (Ok(a), Ok(b)) => Ok(f64::min(a, b)),
-                (Ok(a), Err(_)) => Ok(a),
-                (Err(_), score) => score,
-            };
+            best = better(best, score, f64::min);
         }
         best
     }
@@ -169,14 +152,10 @@ impl Metric for DepthScore {
     }
 
     fn rows(&self, stories: &[Prepared<'_>], resources: &Resources) -> Result<Rows, MetricError> {
-        let texts = self.reader.read(&self.description.key, stories)?;
         let width = self.reader.width();
         let name = format!("directions in {width} dimensions");
         let directions = resources.shared(&name, || Ok(Directions::new(width)))?;
-        let scores: Vec<f64> =
-            texts.par_iter().flat_map_iter(|texts| row([self.score(texts, &directions)])).collect();
-        let cut = texts.iter().filter(|texts| texts.is_cut()).count();
-        Ok(Rows::from_values(2, scores).truncated(cut as u64))
+        self.reader.rows(&self.description.key, stories, |texts| [self.score(texts, &directions)])
     }
 
     fn values(&self, row: &[f64], values: &mut [Value]) {

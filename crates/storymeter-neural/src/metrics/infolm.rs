@@ -62,20 +62,20 @@ mod measure;
 
 use std::collections::BTreeMap;
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
 use storymeter_core::{
-    Absence, Choice, CorpusReader, CorpusWriter, Description, Direction, Entry, Metric,
-    MetricError, Needs, Precision, Prepared, Range, Request, Resources, Rows, Signature, Survey,
-    TextCache, Value,
+    Choice, CorpusReader, CorpusWriter, Description, Direction, Entry, Metric, MetricError, Needs,
+    Precision, Prepared, Range, Request, Resources, Rows, Signature, Survey, TextCache, Value,
 };
 use storymeter_encoder::{Head, Tokenizer};
 
+use crate::absent::{self, reasons, row_values};
 use crate::idf::{CorpusIdf, Idf, IdfSurvey, ReferenceDocument};
 use crate::masked::{self, Masked};
 use crate::models::{OpenModel, failed};
+use crate::recent::Recent;
 use crate::windows::{Window, windows};
 use measure::Measure;
 
@@ -116,25 +116,14 @@ const KEPT_BYTES: usize = 256 << 20;
 /// The number of entries of the vocabulary that one task adds up.
 const ENTRIES_PER_TASK: usize = 2048;
 
-/// Why a value is absent. The row of a story holds the number of the reason.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Gap {
-    EmptyStory = 1,
-    EmptyReference = 2,
-    WeightlessStory = 3,
-    WeightlessReference = 4,
-    Infinite = 5,
-}
-
-impl Gap {
-    fn reason(number: f64) -> &'static str {
-        match number {
-            1.0 => "the story has no tokens",
-            2.0 => "the reference has no tokens",
-            3.0 => "all tokens of the story have an idf of 0: every story has them",
-            4.0 => "all tokens of the reference have an idf of 0: every reference has them",
-            _ => "the distance is infinite",
-        }
+reasons! {
+    Gap {
+        EmptyStory = "the story has no tokens",
+        EmptyReference = "the reference has no tokens",
+        WeightlessStory = "all tokens of the story have an idf of 0: every story has them",
+        WeightlessReference =
+            "all tokens of the reference have an idf of 0: every reference has them",
+        Infinite = "the distance is infinite",
     }
 }
 
@@ -176,7 +165,7 @@ struct InfoLm {
     whole: bool,
     model: Arc<OpenModel>,
     marks: Marks,
-    references: Arc<References>,
+    references: Arc<Mutex<Recent<Expected>>>,
     /// `None` until the first pass is over, or if all tokens weigh alike.
     idf: Option<Arc<CorpusIdf>>,
 }
@@ -193,7 +182,8 @@ impl InfoLm {
         else {
             return Err(wrong(format!("the model {} cannot predict hidden words", model.name())));
         };
-        let references = request.resources.shared("infolm", || Ok(References::default()))?;
+        let references =
+            request.resources.shared("infolm", || Ok(Mutex::new(Recent::new(KEPT_BYTES))))?;
         let measure = match request.chosen("measure") {
             Some(name) => Measure::ALL.into_iter().find(|measure| measure.name() == name),
             None => None,
@@ -289,7 +279,7 @@ impl InfoLm {
         let mut found: Vec<Option<Arc<Expected>>> = texts
             .iter()
             .map(|(text, side)| {
-                text.recall(name(*side)).or_else(|| self.references.get(name(*side), text.text()))
+                text.recall(name(*side)).or_else(|| self.references().get(name(*side), text.text()))
             })
             .collect();
         // The same text may stand in several places.
@@ -306,13 +296,18 @@ impl InfoLm {
             let expected = Arc::new(expected);
             let text = texts[places[0]].0.text();
             if *side == Side::Reference {
-                self.references.keep(name(*side), text, &expected);
+                let bytes = size_of_val(expected.distribution.as_deref().unwrap_or_default());
+                self.references().keep((name(*side), text), &expected, bytes, || 0);
             }
             for &place in places {
                 found[place] = Some(texts[place].0.keep(name(*side), Arc::clone(&expected)));
             }
         }
         Ok(found.into_iter().flatten().collect())
+    }
+
+    fn references(&self) -> MutexGuard<'_, Recent<Expected>> {
+        self.references.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Lets the model read texts, each once per token.
@@ -469,37 +464,6 @@ fn softmax_term(logit: f32, top: f32, temperature: f64) -> f64 {
     ((f64::from(logit) - f64::from(top)) / temperature).exp()
 }
 
-/// The distributions of references, kept across batches, because all systems of an item have the
-/// same reference.
-#[derive(Default)]
-struct References {
-    kept: Mutex<Kept>,
-}
-
-#[derive(Default)]
-struct Kept {
-    by_text: FxHashMap<(String, String), Arc<Expected>>,
-    bytes: usize,
-}
-
-impl References {
-    fn get(&self, name: &str, text: &str) -> Option<Arc<Expected>> {
-        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.by_text.get(&(name.to_owned(), text.to_owned())).map(Arc::clone)
-    }
-
-    /// Keeps the distribution of a reference, unless too many are kept already.
-    fn keep(&self, name: &str, text: &str, expected: &Arc<Expected>) {
-        let distribution = expected.distribution.as_deref().unwrap_or_default();
-        let bytes = size_of_val(distribution) + name.len() + text.len();
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.bytes + bytes <= KEPT_BYTES {
-            kept.bytes += bytes;
-            kept.by_text.insert((name.to_owned(), text.to_owned()), Arc::clone(expected));
-        }
-    }
-}
-
 impl Metric for InfoLm {
     fn description(&self) -> &Description {
         &self.description
@@ -523,20 +487,17 @@ impl Metric for InfoLm {
             let (own, later) = expected.split_at(1 + story.references.len());
             expected = later;
             cut += u64::from(own.iter().any(|text| text.cut));
-            match self.distance(&own[0], &own[1..]) {
-                Ok(distance) => row[0] = distance,
-                Err(gap) => row[1] = f64::from(gap as u8),
-            }
+            let numbers = absent::row([self.distance(&own[0], &own[1..])]);
+            row.iter_mut().zip(numbers).for_each(|(place, number)| *place = number);
         });
         Ok(rows.truncated(cut))
     }
 
     fn values(&self, row: &[f64], values: &mut [Value]) {
         // The columns of the preset differ only in the order of the texts, which does not matter.
-        values.fill(match row[1] {
-            0.0 => Ok(row[0]),
-            number => Err(Absence::because(Gap::reason(number))),
-        });
+        row_values::<Gap>(row, &mut values[..1]);
+        let first = values[0].clone();
+        values.fill(first);
     }
 
     fn survey(&self) -> Option<Box<dyn Survey>> {

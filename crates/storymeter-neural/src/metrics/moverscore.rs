@@ -63,14 +63,13 @@
 use std::io;
 use std::sync::Arc;
 
-use rayon::prelude::*;
 use storymeter_core::{
     Choice, CorpusReader, CorpusWriter, Description, Direction, Entry, Metric, MetricError, Needs,
     Precision, Prepared, Range, Request, Resources, Rows, Signature, Survey, Value,
 };
 use storymeter_transport::{Problem, exact};
 
-use crate::absent::{Reason, row, row_values};
+use crate::absent::{reasons, row_values};
 use crate::distances::{MOST_PAIRS, single_distances, squared_distances};
 use crate::idf::{CorpusIdf, Idf, IdfSurvey, ReferenceDocument};
 use crate::models::OpenModel;
@@ -142,27 +141,13 @@ enum Weights {
     Idf(Arc<CorpusIdf>),
 }
 
-/// Why a story has no value.
-#[derive(Clone, Copy)]
-enum Why {
-    EmptyStory = 1,
-    NoMass,
-    SingleStory,
-    TooLong,
-    Other,
-}
-
-impl Reason for Why {
-    const ALL: &'static [(usize, &'static str)] = &[
-        (Why::EmptyStory as usize, "the story or its reference has no tokens"),
-        (Why::NoMass as usize, "no token of the story or of its reference has a weight"),
-        (Why::SingleStory as usize, "idf weights need at least two stories in the input"),
-        (Why::TooLong as usize, "the texts are too long to be compared token by token"),
-        (Why::Other as usize, "the vectors of the model are not finite numbers"),
-    ];
-
-    fn number(self) -> usize {
-        self as usize
+reasons! {
+    Why {
+        EmptyStory = "the story or its reference has no tokens",
+        NoMass = "no token of the story or of its reference has a weight",
+        SingleStory = "idf weights need at least two stories in the input",
+        TooLong = "the texts are too long to be compared token by token",
+        Other = "the vectors of the model are not finite numbers",
     }
 }
 
@@ -420,11 +405,7 @@ impl Metric for MoverScore {
         if let Weights::Unknown = self.weights {
             return Err(MetricError::NoCorpus { metric: self.description.key.clone() });
         }
-        let texts = self.reader.read(&self.description.key, stories)?;
-        let scores: Vec<f64> =
-            texts.par_iter().flat_map_iter(|texts| row([self.score(texts)])).collect();
-        let cut = texts.iter().filter(|texts| texts.is_cut()).count();
-        Ok(Rows::from_values(2, scores).truncated(cut as u64))
+        self.reader.rows(&self.description.key, stories, |texts| [self.score(texts)])
     }
 
     fn values(&self, row: &[f64], values: &mut [Value]) {

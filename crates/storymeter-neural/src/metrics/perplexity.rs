@@ -45,7 +45,7 @@ use storymeter_core::{
     Absence, Choice, Description, Direction, Entry, Metric, MetricError, Needs, Precision,
     Prepared, Range, Request, Resources, Rows, Value, finite_or,
 };
-use storymeter_encoder::{Batch, Outputs, Token, Tokenizer};
+use storymeter_encoder::{Batch, Outputs, Token, Tokenizer, portions};
 
 use crate::models::{OpenModel, failed};
 
@@ -179,12 +179,8 @@ impl Metric for Perplexity {
             };
             windows.extend(own);
         }
-        let mut rest = &windows[..];
-        while !rest.is_empty() {
-            let (now, later) = rest.split_at(fitting(rest));
-            rest = later;
-            let mut batch = Batch::new();
-            now.iter().for_each(|window| batch.push(&window.ids));
+        for now in portions(&windows, TOKENS_AT_ONCE, |window| window.ids.len()) {
+            let batch: Batch = now.iter().map(|window| window.ids.as_slice()).collect();
             let run = self
                 .model
                 .model()
@@ -213,16 +209,6 @@ impl Metric for Perplexity {
             false => Err(Absence::because("the story has no token to count")),
         };
     }
-}
-
-/// How many of these windows, at least one, are read at once.
-fn fitting(windows: &[Window]) -> usize {
-    let mut tokens = 0;
-    let fits = windows.iter().take_while(|window| {
-        tokens += window.ids.len();
-        tokens <= TOKENS_AT_ONCE
-    });
-    fits.count().max(1)
 }
 
 /// The tokens of a story without white space at its ends, after those of its prompt.

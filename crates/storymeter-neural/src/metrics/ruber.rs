@@ -54,11 +54,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rustc_hash::FxHashMap;
 use storymeter_core::{
-    Choice, CorpusReader, CorpusWriter, Description, Device, Direction, Entry, Metric, MetricError,
-    Needs, Precision, Prepared, Range, Request, Resources, Rows, Signature, Survey, Value,
+    Choice, CorpusReader, CorpusWriter, Description, Direction, Entry, Metric, MetricError, Needs,
+    Precision, Prepared, Range, Request, Resources, Rows, Signature, Survey, Value,
 };
 
-use crate::absent::{Reason, row, row_values};
+use crate::absent::{better, reasons, row, row_values};
 use crate::models::{OpenModel, failed};
 use crate::ruber::{CARD, Card, Head, Pool, PooledText, Reading, ReadyHead, masked, pooled};
 
@@ -78,41 +78,20 @@ pub(crate) static ENTRY: Entry = Entry {
 /// The name of a trained RUBER in a folder of models.
 const USUAL_NAME: &str = "ruber";
 
-/// About how many tokens go through the model at once.
-const TOKENS_ON_CPU: usize = 8 << 10;
-const TOKENS_ON_GPU: usize = 32 << 10;
-
 const COLUMNS: [&str; 3] = ["r", "u", "hybrid"];
 
 /// One number per column, and one that says why it has no value.
 const WIDTH: usize = 2 * COLUMNS.len();
 
-/// Why a column has no value.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Why {
-    EmptyStory = 1,
-    NoReference,
-    EmptyReference,
-    NoContinuation,
-    NoDirection,
-    NotFinite,
-}
-
-impl Reason for Why {
-    const ALL: &'static [(usize, &'static str)] = &[
-        (Why::EmptyStory as usize, "the story is empty"),
-        (Why::NoReference as usize, "the story has no reference"),
-        (Why::EmptyReference as usize, "the reference is empty"),
-        (
-            Why::NoContinuation as usize,
+reasons! {
+    Why {
+        EmptyStory = "the story is empty",
+        NoReference = "the story has no reference",
+        EmptyReference = "the reference is empty",
+        NoContinuation =
             "the story has neither a prompt nor a second sentence, so nothing continues a context",
-        ),
-        (Why::NoDirection as usize, "the vector of a text is zero, so that it has no direction"),
-        (Why::NotFinite as usize, "the weights of the head are too large for a finite number"),
-    ];
-
-    fn number(self) -> usize {
-        self as usize
+        NoDirection = "the vector of a text is zero, so that it has no direction",
+        NotFinite = "the weights of the head are too large for a finite number",
     }
 }
 
@@ -218,12 +197,9 @@ impl Ruber {
         texts.retain(|text| !text.trim().is_empty());
         texts.sort_unstable();
         texts.dedup();
-        let at_once = match self.model.device() {
-            Device::Cpu => TOKENS_ON_CPU,
-            Device::Cuda(_) => TOKENS_ON_GPU,
-        };
         let pools = [Pool::Max, Pool::Min, self.card.pooling];
-        let vectors = pooled(self.model.model(), &texts, self.longest(), at_once, &pools, |_| {})
+        let at_once = self.model.tokens_at_once();
+        let vectors = pooled(self.model.model(), &texts, self.longest(), at_once, &pools)
             .map_err(|error| failed(&self.description.key, error))?;
         let vectors: FxHashMap<&str, PooledText> = texts.into_iter().zip(vectors).collect();
         let related = self.related(&readings, &vectors);
@@ -285,11 +261,7 @@ impl Ruber {
         let cosines = references.iter().filter_map(|text| Some(cosine(story, both(text)?)));
         let mut best = Err(Why::EmptyReference);
         for cosine in cosines {
-            best = match (best, cosine) {
-                (Ok(best), Some(cosine)) => Ok(f64::max(best, cosine)),
-                (Ok(best), None) => Ok(best),
-                (Err(_), cosine) => cosine.ok_or(Why::NoDirection),
-            };
+            best = better(best, cosine.ok_or(Why::NoDirection), f64::max);
         }
         best
     }

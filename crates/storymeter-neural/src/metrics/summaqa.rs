@@ -45,7 +45,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use storymeter_core::{
-    Absence, Choice, Description, Device, Direction, Entry, Metric, MetricError, Needs, Precision,
+    Absence, Choice, Description, Direction, Entry, Metric, MetricError, Needs, Precision,
     Prepared, Range, Request, Resources, Rows, Signature, Value, finite_or,
 };
 use storymeter_encoder::{Batch, Head, Outputs, TextPair, Token, Tokenizer};
@@ -71,10 +71,6 @@ const USUAL_MODEL: &str = "bert-large-uncased-whole-word-masking-finetuned-squad
 
 /// The most tokens of a question and a story together.
 const TOKENS: usize = 384;
-
-/// About how many tokens go through the model at once.
-const TOKENS_ON_CPU: usize = 8 << 10;
-const TOKENS_ON_GPU: usize = 32 << 10;
 
 /// What takes the place of an entity.
 const MASKED: &str = "MASKED";
@@ -142,10 +138,7 @@ impl Metric for SummaQa {
 
         let mut values = vec![0.0; 3 * stories.len()];
         let mut cut = vec![false; stories.len()];
-        let most = match self.model.device() {
-            Device::Cpu => TOKENS_ON_CPU,
-            Device::Cuda(_) => TOKENS_ON_GPU,
-        };
+        let most = self.model.tokens_at_once();
         let mut group: Vec<Task<'_>> = Vec::new();
         for (number, story) in stories.iter().enumerate() {
             let questions = story.references.iter().flat_map(|text| &asked[text.text()]);

@@ -53,13 +53,13 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 use storymeter_core::{
-    Absence, Choice, Description, Device, Direction, Entry, Error, Metric, MetricError, Needs,
-    Place, Precision, Prepared, Range, Request, Resources, Rows, Signature, TextCache, Value, file,
-    finite_or,
+    Choice, Description, Direction, Entry, Error, Metric, MetricError, Needs, Place, Precision,
+    Prepared, Range, Request, Resources, Rows, Signature, TextCache, Value, file,
 };
 use storymeter_encoder::{Batch, Outputs, PackedRows, Tokenizer};
 use storymeter_text::sentence::{PunktQuotes, split_like_punkt};
 
+use crate::absent::{reasons, row, row_values};
 use crate::models::{OpenModel, failed};
 use crate::words::is_stop_word;
 
@@ -83,10 +83,6 @@ const SOURCE_SENTENCES: usize = 15;
 
 /// The most tokens of a sentence: 128 pieces and two special tokens.
 const SENTENCE_TOKENS: usize = 130;
-
-/// About how many tokens go through the model at once.
-const TOKENS_ON_CPU: usize = 8 << 10;
-const TOKENS_ON_GPU: usize = 32 << 10;
 
 /// How many tokens of a summary are compared at once.
 const ROWS_TOGETHER: usize = 96;
@@ -118,16 +114,15 @@ fn build(request: &Request<'_>) -> Result<Box<dyn Metric>, MetricError> {
 
 const COLUMNS: [&str; 3] = ["ps", "ss", "golden"];
 
-/// Why a column has no value. A row has one number per column and the number of a reason, which is
-/// 0 where there is a value.
-const REASONS: [&str; 6] = [
-    "",
-    "the story has no prompt",
-    "the story has no reference",
-    "the story has no word besides stop words",
-    "the prompt has no word besides stop words",
-    "the reference has no word besides stop words",
-];
+reasons! {
+    Why {
+        NoPrompt = "the story has no prompt",
+        NoReference = "the story has no reference",
+        EmptyStory = "the story has no word besides stop words",
+        EmptyPrompt = "the prompt has no word besides stop words",
+        EmptyReference = "the reference has no word besides stop words",
+    }
+}
 
 /// The words whose tokens are dropped.
 enum StopWords {
@@ -224,14 +219,12 @@ impl Metric for Supert {
 
     fn values(&self, row: &[f64], values: &mut [Value]) {
         for (value, cell) in values.iter_mut().zip(row.chunks_exact(2)) {
-            *value = match REASONS.get(cell[1] as usize) {
-                Some(&reason) if !reason.is_empty() => Err(Absence::because(reason)),
-                _ => finite_or(cell[0], "the vectors give no finite number"),
-            };
+            row_values::<Why>(cell, std::slice::from_mut(value));
         }
     }
 }
 
+/// For each column its number, and the number of the reason why it has none.
 type Row = [f64; 2 * COLUMNS.len()];
 
 impl Supert {
@@ -245,26 +238,23 @@ impl Supert {
         let is_cut = is_cut.into_iter().any(|text| text.is_cut);
 
         let width = self.model.model().config().hidden;
-        let (no_story, no_prompt, no_reference) = (3, 4, 5);
-        let prompt = prompt.ok_or(1);
-        let ps = prompt.and_then(|prompt| f1(text, no_story, prompt, no_prompt, width));
-        let ss = prompt.and_then(|prompt| f1(prompt, no_prompt, text, no_story, width));
+        let prompt = prompt.ok_or(Why::NoPrompt);
+        let (empty, empty_prompt) = (Why::EmptyStory, Why::EmptyPrompt);
+        let ps = prompt.and_then(|prompt| f1(text, empty, prompt, empty_prompt, width));
+        let ss = prompt.and_then(|prompt| f1(prompt, empty_prompt, text, empty, width));
         let golden = references
             .iter()
-            .map(|reference| f1(reference, no_reference, text, no_story, width))
-            .collect::<Result<Vec<f64>, usize>>()
+            .map(|reference| f1(reference, Why::EmptyReference, text, empty, width))
+            .collect::<Result<Vec<f64>, Why>>()
             .and_then(|all| match all.len() {
-                0 => Err(2),
+                0 => Err(Why::NoReference),
                 count => Ok(all.iter().sum::<f64>() / count as f64),
             });
-        let mut row = [0.0; 2 * COLUMNS.len()];
-        for (cell, value) in row.chunks_exact_mut(2).zip([ps, ss, golden]) {
-            match value {
-                Ok(value) => cell[0] = value,
-                Err(reason) => cell[1] = reason as f64,
-            }
+        let mut cells = [0.0; 2 * COLUMNS.len()];
+        for (cell, value) in cells.chunks_exact_mut(2).zip([ps, ss, golden]) {
+            cell.iter_mut().zip(row([value])).for_each(|(place, number)| *place = number);
         }
-        (row, is_cut)
+        (cells, is_cut)
     }
 
     /// The vectors of texts. All their sentences go through the model together.
@@ -286,10 +276,7 @@ impl Supert {
                 is_cut: sentences.iter().any(|(_, left_out)| *left_out > 0),
             })
             .collect();
-        let most = match self.model.device() {
-            Device::Cpu => TOKENS_ON_CPU,
-            Device::Cuda(_) => TOKENS_ON_GPU,
-        };
+        let most = self.model.tokens_at_once();
         let all = encoded.iter().enumerate().flat_map(|(text, sentences)| {
             sentences.iter().enumerate().map(move |(number, (ids, _))| (text, number, ids))
         });
@@ -351,14 +338,14 @@ fn push_direction(vector: &[f32], rows: &mut Vec<f32>) {
     rows.extend(vector.iter().map(|&x| (f64::from(x) * scale) as f32));
 }
 
-/// The F score of a source and its summary, or the number of the reason why one of them has none.
+/// The F score of a source and its summary, or the reason why there is none.
 fn f1(
     source: &TextVectors,
-    empty_source: usize,
+    empty_source: Why,
     summary: &TextVectors,
-    empty_summary: usize,
+    empty_summary: Why,
     width: usize,
-) -> Result<f64, usize> {
+) -> Result<f64, Why> {
     let source = &source.rows[..source.source * width];
     if source.is_empty() {
         return Err(empty_source);
@@ -406,10 +393,12 @@ mod tests {
         let summary = text(&[0.8, 0.6, 0.6, -0.8], 2);
         let (recall, precision) = (0.8f64, 0.7f64);
         let expected = 2.0 * recall * precision / (recall + precision);
-        let found = f1(&source, 3, &summary, 4, 2).expect("a value");
+        let found = f1(&source, Why::EmptyStory, &summary, Why::EmptyPrompt, 2).expect("a value");
         assert!((found - expected).abs() < 1e-7, "{found} {expected}");
-        assert_eq!(f1(&text(&[], 0), 3, &summary, 4, 2), Err(3));
-        assert_eq!(f1(&source, 3, &text(&[], 0), 4, 2), Err(4));
+        let empty = text(&[], 0);
+        let f1 = |one, two| f1(one, Why::EmptyStory, two, Why::EmptyPrompt, 2);
+        assert_eq!(f1(&empty, &summary), Err(Why::EmptyStory));
+        assert_eq!(f1(&source, &empty), Err(Why::EmptyPrompt));
     }
 
     #[test]

@@ -88,7 +88,7 @@ impl Head {
     /// The head as the bytes of a file (safetensors).
     ///
     /// # Errors
-    /// If the file cannot be made, with what its writer says.
+    /// Returns an error if the file cannot be made, with what its writer says.
     pub fn to_bytes(&self) -> Result<Vec<u8>, String> {
         let bytes = self.tensors().map(|tensor| {
             tensor.iter().flat_map(|number| number.to_le_bytes()).collect::<Vec<u8>>()
@@ -104,8 +104,8 @@ impl Head {
     /// Reads a head for vectors of this width. Errors name `path`.
     ///
     /// # Errors
-    /// If the bytes are not such a file, or a tensor is missing, has another shape or holds a
-    /// number that is not finite.
+    /// Returns an error if the bytes are not such a file, or a tensor is missing, has another shape
+    /// or holds a number that is not finite.
     pub fn from_bytes(path: &Path, bytes: &[u8], width: usize) -> Result<Self, String> {
         let wrong = |problem: String| format!("{}: {problem}", path.display());
         let file = SafeTensors::deserialize(bytes).map_err(|error| wrong(error.to_string()))?;

@@ -60,8 +60,8 @@ impl Card {
     /// of this fingerprint.
     ///
     /// # Errors
-    /// If a file is missing, too large or not what it should be, or if the files do not belong
-    /// together.
+    /// Returns an error if a file is missing, too large or not what it should be, or if the files
+    /// do not belong together.
     pub fn load(folder: &Path, width: usize, weights: &str) -> Result<(Self, Head), String> {
         let path = folder.join(CARD);
         let wrong = |problem: &str| format!("{}: {problem}", path.display());

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use storymeter_encoder::{Batch, Model, Outputs, Result};
+use storymeter_encoder::{Batch, Model, Outputs, Result, portions};
 
 /// How the vectors of tokens become one vector. All tokens count, also the special ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -62,18 +62,17 @@ pub struct PooledText {
 
 /// The vectors of texts by the last layer of a model.
 ///
-/// Texts of similar length go through the model together, about `at_once` tokens at a time, and
-/// `done` hears how many texts are done. Of a text, `limit` tokens are read, special ones included.
+/// Texts of similar length go through the model together, about `at_once` tokens at a time. Of a
+/// text, `limit` tokens are read, special ones included.
 ///
 /// # Errors
-/// If the model has no tokeniser, or fails.
+/// Returns an error if the model has no tokeniser, or fails.
 pub fn pooled(
     model: &Model,
     texts: &[&str],
     limit: usize,
     at_once: usize,
     pools: &[Pool],
-    mut done: impl FnMut(usize),
 ) -> Result<Vec<PooledText>> {
     let tokenizer = model.tokenizer()?;
     let encoded: Vec<(Vec<u32>, usize)> =
@@ -83,17 +82,8 @@ pub fn pooled(
     let layer = model.config().layers;
     let outputs = Outputs::new().layers([layer]);
     let mut found = vec![PooledText { vectors: Vec::new(), is_cut: false }; texts.len()];
-    let (mut rest, mut finished) = (order.as_slice(), 0);
-    while !rest.is_empty() {
-        let mut tokens = 0;
-        let fits = rest.iter().take_while(|&&at| {
-            tokens += encoded[at].0.len();
-            tokens <= at_once
-        });
-        let (group, later) = rest.split_at(fits.count().max(1));
-        rest = later;
-        let mut batch = Batch::new();
-        group.iter().for_each(|&at| batch.push(&encoded[at].0));
+    for group in portions(&order, at_once, |&at| encoded[at].0.len()) {
+        let batch: Batch = group.iter().map(|&at| encoded[at].0.as_slice()).collect();
         let run = model.run(&batch, &outputs)?;
         let states = run.layer(layer);
         let reduced: Vec<Vec<f32>> = (0..group.len())
@@ -109,8 +99,6 @@ pub fn pooled(
         for (&at, vectors) in group.iter().zip(reduced) {
             found[at] = PooledText { vectors, is_cut: encoded[at].1 > 0 };
         }
-        finished += group.len();
-        done(finished);
     }
     Ok(found)
 }

@@ -183,7 +183,7 @@ impl<'a> OpenStory<'a> {
     /// The twin of the story in an aspect. The same seed and record always give the same twin.
     ///
     /// # Errors
-    /// [`NoTwin`] if there is none.
+    /// Returns [`NoTwin`] if there is none.
     pub fn twin(&self, aspect: Aspect, seed: u64, record: u64) -> Result<Twin, NoTwin> {
         if !self.maker.can_make(aspect) {
             return Err(NoTwin::NoTable);

@@ -52,7 +52,7 @@ impl Paraphrases {
     /// ```
     ///
     /// # Errors
-    /// If the table has another form, or no paraphrase.
+    /// Returns an error if the table has another form, or no paraphrase.
     pub fn parse(content: &str, place: &str) -> Result<Self, TableError> {
         let content = content.strip_prefix('\u{feff}').unwrap_or(content);
         let mut table = Self::default();
@@ -206,7 +206,7 @@ impl Triples {
     /// ```
     ///
     /// # Errors
-    /// If a line has another form, or there is no fact.
+    /// Returns an error if a line has another form, or there is no fact.
     pub fn parse(content: &str, place: &str) -> Result<Self, TableError> {
         let content = content.strip_prefix('\u{feff}').unwrap_or(content);
         let mut table = Self::default();

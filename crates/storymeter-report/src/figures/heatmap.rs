@@ -105,8 +105,8 @@ pub(crate) fn draw(sheet: &Sheet, heat: &Heat) -> Figure {
             let value = row[column].value();
             let area = [x, y, cell_w - 1.0, cell_h - 1.0];
             let head = &sheet.columns[column].name;
-            if let Cell::Missing { nan: reason } = &row[column] {
-                canvas.absent(area, name, head, reason);
+            if let Cell::Missing(absence) = &row[column] {
+                canvas.absent(area, name, head, &absence.to_string());
             }
             // A matrix of tests has an empty cell where the row is not the stronger metric.
             if !value.is_finite() {

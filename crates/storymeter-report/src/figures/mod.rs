@@ -6,7 +6,7 @@ mod forest;
 mod heatmap;
 mod lines;
 mod ranking;
-mod sight;
+mod suite;
 mod systems;
 mod violin;
 
@@ -14,12 +14,10 @@ use std::collections::HashSet;
 
 use storymeter_meta::study::RatingDistribution;
 use storymeter_meta::view::{BiasedSetsPart, Cell, Form, Sheet, Subject, unique_stems};
-use storymeter_meta::{Finding, Study};
-use storymeter_stats::Coefficient;
+use storymeter_meta::{Coefficient, Finding, Study};
 
 use crate::heat::Heat;
 use crate::inputs::{Inputs, Run};
-use crate::leaderboard::Leaderboard;
 use crate::palette;
 use crate::report::Report;
 use crate::scatter;
@@ -29,7 +27,7 @@ use lines::{Axis, Chart, Curve, Panel, PanelScale};
 
 pub(crate) use captions::observation;
 pub(crate) use heatmap::MEAN;
-pub(crate) use ranking::MOST_METRICS;
+pub(crate) use ranking::{MOST_METRICS, first_places};
 
 /// Sheets with more cells are not drawn: nobody could read them, and a study has dozens of them.
 const MOST_CELLS: usize = 100_000;
@@ -93,7 +91,7 @@ pub(crate) struct Planned<'a> {
 
 /// What a figure is drawn from.
 pub(crate) enum Source<'a> {
-    /// The leaderboard of the run at this position.
+    /// The ranked metrics of the run at this position.
     Ranking { run: usize },
     /// The means of the systems, by position among the comparisons of the report.
     Intervals { at: usize },
@@ -114,7 +112,7 @@ pub(crate) enum Source<'a> {
     /// The best metric for a criterion of the stories, given by the position of its column.
     Scatter { criterion: usize },
     /// What metrics see, by position among the test suites of the report.
-    Sight { suite: usize },
+    Suite { suite: usize },
 }
 
 impl Source<'_> {
@@ -152,7 +150,7 @@ pub(crate) fn plan<'a>(report: &Report<'a>) -> Vec<Planned<'a>> {
             1 => id.to_owned(),
             _ => format!("{}-{id}", run.name),
         };
-        if !Leaderboard::all(&run.study).is_empty() {
+        if !run.study.metric_rankings().is_empty() {
             found.push((named("ranking"), Source::Ranking { run: at }, true));
         }
         let mut seen: Vec<&Subject> = Vec::new();
@@ -189,10 +187,10 @@ pub(crate) fn plan<'a>(report: &Report<'a>) -> Vec<Planned<'a>> {
     }
     for (at, suite) in inputs.suites.iter().enumerate() {
         let name = match inputs.suites.len() {
-            1 => sight::ID.to_owned(),
-            _ => format!("{}-{}", suite.name, sight::ID),
+            1 => suite::ID.to_owned(),
+            _ => format!("{}-{}", suite.name, suite::ID),
         };
-        found.push((name, Source::Sight { suite: at }, true));
+        found.push((name, Source::Suite { suite: at }, true));
     }
     let ids = unique_stems(found.iter().map(|(name, ..)| name.as_str()), &[]);
     let planned = ids.into_iter().zip(found);
@@ -250,7 +248,7 @@ pub(crate) fn draw(planned: &Planned<'_>, report: &Report<'_>) -> Option<Figure>
             let figure = scatter::draw(stories, criterion, highlight, colours)?;
             with_notes(figure, captions::scatter(stories))
         }
-        Source::Sight { suite } => sight::draw(&inputs.suites[suite].result, highlight)?,
+        Source::Suite { suite } => suite::draw(&inputs.suites[suite].result, highlight)?,
     };
     figure.id.clone_from(&planned.id);
     Some(figure)

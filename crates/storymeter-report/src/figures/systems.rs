@@ -20,11 +20,11 @@ pub(super) fn intervals(found: &SystemComparison, colours: &SystemColours) -> Op
     let rows: Vec<Row> = ranked
         .map(|system| Row {
             label: system.name.clone(),
-            line: system.interval.ok().map(|interval| (interval.low, interval.high)),
+            line: system.interval.clone().ok().map(|interval| (interval.low, interval.high)),
             marks: vec![Mark {
                 shape: Shape::Diamond,
                 colour: colours.get(&system.name).into(),
-                value: system.mean.unwrap_or(f64::NAN),
+                value: system.mean.clone().unwrap_or(f64::NAN),
                 name: format!("mean {key}"),
             }],
             is_marked: false,
@@ -87,11 +87,11 @@ pub(super) fn pairs(found: &SystemComparison) -> Option<Figure> {
             let area =
                 [left + c as f64 * width, top + r as f64 * height, width - 2.0, height - 2.0];
             match found.pair(row, column).map(|pair| (pair, &pair.found)) {
-                Some((pair, Ok(duel))) => {
+                Some((pair, Ok(found))) => {
                     let is_turned = pair.first != **row;
-                    let value = if is_turned { -duel.difference } else { duel.difference };
+                    let value = if is_turned { -found.difference } else { found.difference };
                     let fill = verdict_colour(pair, row);
-                    let p = storymeter_meta::view::p_value(duel.p_value.corrected);
+                    let p = storymeter_meta::view::p_value(found.p_value.corrected);
                     let head = format!("{column}, {p} corrected");
                     canvas.rect(area, fill, Some(Datum { value, row, column: &head }));
                     let ink = if fill == LEVEL { "#000000" } else { "#ffffff" };

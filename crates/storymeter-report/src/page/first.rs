@@ -2,14 +2,15 @@
 
 use std::fmt::Write as _;
 
+use storymeter_meta::Study;
 use storymeter_meta::systems::SystemComparison;
-use storymeter_meta::view::{Cell, Form, Sheet, Subject, conclusion, warnings};
+use storymeter_meta::view::{
+    Cell, Form, Sheet, Subject, capitalised, conclusion, meaning_of_r, metric_ranking, warnings,
+};
 
 use super::Page;
-use super::markup::sentence;
-use crate::compare::Changes;
-use crate::figures::{MOST_METRICS, Source};
-use crate::leaderboard::{Leaderboard, level_name};
+use crate::changes::{ShownChanges, verdict};
+use crate::figures::{MOST_METRICS, Source, first_places};
 use crate::summary;
 use crate::systems;
 
@@ -19,16 +20,14 @@ impl Page<'_> {
     pub fn write_first(&mut self) {
         let report = self.report;
         let changed = report.changes().first().filter(|changes| !changes.largest.is_empty());
-        let boards = match report.inputs().runs.first() {
-            Some(run) => Leaderboard::all(&run.study),
-            None => Vec::new(),
-        };
+        let ranked = report.inputs().runs.first().map(|run| &run.study);
+        let ranked = ranked.filter(|study| !study.metric_rankings().is_empty());
         self.main
             .push_str("<section id=\"summary\" class=\"first\" aria-labelledby=\"summary-h\">");
         if let Some(changes) = changed {
             self.write_changes(changes);
-        } else if !boards.is_empty() {
-            self.write_metrics(&boards);
+        } else if let Some(study) = ranked {
+            self.write_metrics(study);
         } else if let Some(found) = report.comparisons().found.first() {
             self.write_systems(found);
         } else {
@@ -48,7 +47,7 @@ impl Page<'_> {
     fn write_picture_and_meaning(
         &mut self,
         is_wanted: impl Fn(&Source<'_>) -> bool,
-        told: &[String],
+        meaning: &[String],
         note: &str,
     ) {
         self.main.push_str("</div>");
@@ -57,47 +56,48 @@ impl Page<'_> {
             self.write_planned(at);
         }
         self.main.push_str("</div>\n<div class=\"meaning\"><h3>What this means</h3>");
-        told.iter().for_each(|text| self.paragraph("", text));
+        meaning.iter().for_each(|text| self.paragraph("", text));
         self.main.push_str("</div>\n");
         self.paragraph("caption", note);
     }
 
-    fn write_metrics(&mut self, boards: &[Leaderboard<'_>]) {
-        let Some((board, others)) = boards.split_first() else { return };
-        let inputs = self.report.inputs();
-        let highlight = inputs.highlight.as_ref();
-        let study = &inputs.runs[0].study;
+    fn write_metrics(&mut self, study: &Study) {
+        let rankings = study.metric_rankings();
+        let Some(ranking) = rankings.first() else { return };
+        let highlight = self.report.inputs().highlight.as_ref();
         self.write_question("Which metrics agree best with people, and is that certain?");
-        let shown = board.shown(MOST_METRICS, highlight);
-        self.write_table(board.sheet("best-metrics", others, &shown), highlight);
+        let shown = first_places(ranking, MOST_METRICS, highlight);
+        if let Some(sheet) = metric_ranking(study, "best-metrics", Some(&shown)) {
+            self.write_table(sheet, highlight);
+        }
         let mut note = format!(
-            "{} The table has its mean over {}, at {}.",
-            board.meaning_of_r(),
-            match board.criteria.len() {
+            "{} The table has its mean over {}, at {} level.",
+            meaning_of_r(study, ranking),
+            match ranking.criteria.len() {
                 1 => "one criterion".to_owned(),
                 count => format!("{count} criteria"),
             },
-            level_name(board.level)
+            ranking.level
         );
-        if board.unranked > 0 {
+        if ranking.unranked > 0 {
             let _ = write!(
                 note,
                 " {} more metrics lack a correlation with a criterion and are not ranked.",
-                board.unranked
+                ranking.unranked
             );
         }
-        let names = board.rows.iter().map(|row| row.metric.as_str());
+        let names = ranking.places.iter().map(|place| place.metric.as_str());
         let more = [summary::left_out(study), summary::glyphs(names).map(str::to_owned)];
         for text in more.into_iter().flatten() {
             note.push(' ');
             note.push_str(&text);
         }
-        let told = summary::verdict(boards, highlight);
+        let meaning = summary::verdict(study, highlight);
         let is_own = |source: &Source<'_>| matches!(source, Source::Ranking { .. });
-        self.write_picture_and_meaning(is_own, &told, &note);
+        self.write_picture_and_meaning(is_own, &meaning, &note);
     }
 
-    fn write_changes(&mut self, changes: &Changes) {
+    fn write_changes(&mut self, changes: &ShownChanges) {
         self.write_question(&format!("What changed {}, and is that certain?", changes.between));
         let title = format!("The {} largest changes", changes.largest.len());
         let mut sheet = Sheet::new("largest-changes", Subject::Other, title, Form::Table)
@@ -109,29 +109,29 @@ impl Page<'_> {
                 (&change.metric).into(),
                 (&change.criterion).into(),
                 change.level.name().into(),
-                change.verdict().into(),
-                change.before.into(),
-                change.after.into(),
-                (change.after - change.before).into(),
-                match change.p_value {
-                    Some(p) => Cell::from(p),
-                    None => Cell::missing("not tested"),
+                verdict(change).into(),
+                (&change.before).into(),
+                (&change.after).into(),
+                change.difference().into(),
+                match &change.test {
+                    Ok(test) => test.p_value.corrected.into(),
+                    Err(reason) => Cell::missing(reason),
                 },
             ]);
         }
         self.write_table(sheet, self.report.inputs().highlight.as_ref());
-        let mut told = vec![
+        let mut meaning = vec![
             changes.conclusion.clone(),
             format!("{}.", changes.headline.trim_end_matches('.')),
         ];
         for more in self.report.changes().iter().skip(1) {
-            told.push(format!("{}: {}", more.between, more.conclusion));
+            meaning.push(format!("{}: {}", more.between, more.conclusion));
         }
         let note = "r is Pearson's correlation with people's ratings. Certain changes come first, \
                     then the largest. Stronger and weaker say how the agreement with people \
                     changed in the direction of the metric.";
         let is_own = |source: &Source<'_>| matches!(source, Source::Changes { .. });
-        self.write_picture_and_meaning(is_own, &told, note);
+        self.write_picture_and_meaning(is_own, &meaning, note);
     }
 
     fn write_systems(&mut self, found: &SystemComparison) {
@@ -143,14 +143,14 @@ impl Page<'_> {
         self.write_question(&question);
         let (ranking, _) = systems::sheets(found);
         let notes = ranking.iter().flat_map(|sheet| &sheet.notes);
-        let notes: Vec<String> = notes.map(|note| sentence(note)).collect();
+        let notes: Vec<String> = notes.map(|note| capitalised(note)).collect();
         if let Some(ranking) = ranking {
             self.write_table(ranking, None);
         }
-        let mut told = vec![conclusion(found)];
-        told.extend(warnings(found).into_iter().take(2));
+        let mut meaning = vec![conclusion(found)];
+        meaning.extend(warnings(found).into_iter().take(2));
         let is_own = |source: &Source<'_>| matches!(source, Source::Intervals { .. });
-        self.write_picture_and_meaning(is_own, &told, &format!("{}.", notes.join(". ")));
+        self.write_picture_and_meaning(is_own, &meaning, &format!("{}.", notes.join(". ")));
     }
 
     /// What there is, where nothing is ranked: training logs, or stories without scores.

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use storymeter_core::Key;
-use storymeter_meta::view::{Cell, Sheet};
+use storymeter_meta::view::{Cell, Sheet, capitalised};
 
 use super::Page;
 use crate::embed::is_p_value;
@@ -68,10 +68,12 @@ impl Page<'_> {
                     Cell::Number(value) => number(*value, head.decimals),
                     Cell::Count(count) => count.to_string(),
                     Cell::Text(text) => text.clone(),
-                    Cell::Missing { .. } => "absent".into(),
+                    Cell::Missing(_) => "absent".into(),
                 };
                 let tip = match cell {
-                    Cell::Missing { nan } => format!(" title=\"{}\"", escape(nan)),
+                    Cell::Missing(absence) => {
+                        format!(" title=\"{}\"", escape(&absence.to_string()))
+                    }
                     _ => String::new(),
                 };
                 let (open, close) = match at == header {
@@ -124,7 +126,7 @@ impl Page<'_> {
             notes if notes.is_empty() => notes,
             notes => format!(" {}.", escape(&notes)),
         };
-        let title = escape(&sentence(&figure.title));
+        let title = escape(&capitalised(&figure.title));
         let _ = writeln!(
             self.main,
             "<figure id=\"fig-{id}\" data-id=\"{id}\"{class} style=\"--width:{width}px\">\
@@ -141,15 +143,6 @@ impl Page<'_> {
 
 /// Wider figures have a row of the grid for themselves.
 const WIDEST_OF_TWO: f64 = 640.0;
-
-/// A text that begins with a capital letter.
-pub fn sentence(text: &str) -> String {
-    let mut letters = text.chars();
-    match letters.next() {
-        Some(first) => first.to_uppercase().chain(letters).collect(),
-        None => String::new(),
-    }
-}
 
 /// A number as a table shows it. One that rounds to zero is written with an exponent.
 fn number(value: f64, decimals: u8) -> String {
@@ -173,6 +166,5 @@ mod tests {
     fn small_numbers_do_not_vanish_and_p_values_are_never_zero() {
         assert_eq!((number(0.37041, 3), number(2e-9, 3)), ("0.370".into(), "2.0e-9".into()));
         assert_eq!((p_value(0.0), p_value(0.0124)), ("<\u{a0}0.001".into(), "0.012".into()));
-        assert_eq!((sentence("story level"), sentence("")), ("Story level".into(), String::new()));
     }
 }

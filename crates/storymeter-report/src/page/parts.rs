@@ -2,14 +2,12 @@
 
 use std::fmt::Write as _;
 
-use storymeter_meta::view::{Form, Sheet, conclusion, warnings};
+use storymeter_meta::view::{Form, Sheet, capitalised, conclusion, metric_ranking, warnings};
 use storymeter_meta::{Kind, Level};
 
 use super::Page;
-use super::markup::sentence;
 use crate::figures::{Source, observation};
 use crate::inputs::Run;
-use crate::leaderboard::Leaderboard;
 use crate::summary;
 use crate::svg::escape;
 use crate::systems;
@@ -86,8 +84,8 @@ impl Page<'_> {
         );
         for (at, run) in inputs.runs.iter().enumerate() {
             self.write_run_name(run);
-            let boards = Leaderboard::all(&run.study);
-            let Some((board, others)) = boards.split_first() else {
+            let id = format!("metrics-{}", at + 1);
+            let Some(sheet) = metric_ranking(&run.study, &id, None) else {
                 self.paragraph("caption", "No metric has a correlation with a criterion.");
                 continue;
             };
@@ -96,20 +94,14 @@ impl Page<'_> {
             if let Some(planned) = self.plan.iter().position(|one| is_own(&one.source)) {
                 self.write_planned(planned);
             }
-            let told = summary::verdict(&boards, inputs.highlight.as_ref());
             if inputs.runs.len() > 1 {
-                told.iter().for_each(|sentence| self.paragraph("", sentence));
+                let verdict = summary::verdict(&run.study, inputs.highlight.as_ref());
+                verdict.iter().for_each(|sentence| self.paragraph("", sentence));
             }
-            let all: Vec<usize> = (0..board.rows.len()).collect();
-            self.write_sorted(board.sheet(&format!("metrics-{}", at + 1), others, &all));
-            for text in [
-                summary::glyphs(board.rows.iter().map(|row| row.metric.as_str()))
-                    .map(str::to_owned),
-                summary::left_out(&run.study),
-            ]
-            .into_iter()
-            .flatten()
-            {
+            let metrics = sheet.rows.iter().map(|row| row[1].text());
+            let glyphs = summary::glyphs(metrics).map(str::to_owned);
+            self.write_sorted(sheet);
+            for text in [glyphs, summary::left_out(&run.study)].into_iter().flatten() {
                 self.paragraph("caption", &text);
             }
         }
@@ -242,8 +234,8 @@ impl Page<'_> {
             let is_left = |at: &usize| {
                 let planned = &page.plan[*at];
                 // The figure of a test suite is part of its own section.
-                let is_sight = matches!(planned.source, Source::Sight { .. });
-                planned.is_main && !is_sight && !page.drawn.contains(&planned.id)
+                let is_of_suite = matches!(planned.source, Source::Suite { .. });
+                planned.is_main && !is_of_suite && !page.drawn.contains(&planned.id)
             };
             (0..page.plan.len()).filter(is_left).collect()
         };
@@ -289,7 +281,7 @@ impl Page<'_> {
         self.open_part("more-figures", "", "All other figures", &about);
         for at in left {
             let Source::Sheet { run, sheet } = self.plan[at].source else { continue };
-            let label = format!("{}: {}", self.plan[at].id, sentence(&sheet.title));
+            let label = format!("{}: {}", self.plan[at].id, capitalised(&sheet.title));
             if sheet.form == Form::Heatmap {
                 self.write_details("drawn shelf", &inputs.runs[run], run, sheet, &label);
             } else {
@@ -331,7 +323,7 @@ impl Page<'_> {
         for (at, run) in inputs.runs.iter().enumerate() {
             self.write_run_name(run);
             for sheet in run.shown_sheets().filter(is_table) {
-                let label = format!("{}: {}", sheet.id, sentence(&sheet.title));
+                let label = format!("{}: {}", sheet.id, capitalised(&sheet.title));
                 let is_small = sheet.rows.len() * sheet.columns.len() <= MOST_PRINTED_CELLS;
                 let class = if is_small { "sheet" } else { "sheet shelf" };
                 self.write_details(class, run, at, sheet, &label);
@@ -377,8 +369,7 @@ impl Page<'_> {
             for level in levels {
                 self.paragraph("", &format!("{}.", observation(level)));
             }
-            let told = [summary::left_out(&run.study)];
-            told.iter().flatten().for_each(|text| self.paragraph("", text));
+            summary::left_out(&run.study).iter().for_each(|text| self.paragraph("", text));
             match run.study.kind {
                 Kind::Hanna => self.paragraph("", HANNA),
                 Kind::Union => self.paragraph("", UNION),

@@ -2,17 +2,16 @@
 
 use std::fmt::Write as _;
 
-use storymeter_core::{Aspect, Key};
+use storymeter_core::{Absence, Aspect, Key};
 use storymeter_meta::suite::{AspectSummary, Pairing, SuiteResult};
-use storymeter_meta::view::{Cell, Form, Sheet, Subject, suite_sentence};
+use storymeter_meta::view::{Cell, Form, Sheet, Subject, capitalised, suite_sentence};
 
 use super::Page;
-use super::markup::sentence;
 use crate::figures::Source;
 use crate::inputs::SuiteRun;
 use crate::svg::escape;
 
-/// With more metrics, the sentences about the others fold, so that the picture stays in sight.
+/// With more metrics, the sentences about the others fold, so that the picture stays visible.
 const MOST_SENTENCES: usize = 6;
 /// With more warnings, they fold.
 const MOST_WARNINGS: usize = 4;
@@ -29,7 +28,7 @@ const INVARIANCE: &str = "Each twin means the same as its story, so the score sh
                           same. The shift is the mean of original less twin, in standard \
                           deviations: 0 is best. It is positive where the metric prefers the \
                           original, and 0.3 or more in either direction is a disturbance.";
-const YARDSTICKS: &str = "The constant metric gives all texts the same score. It is perfectly calm \
+const BASELINES: &str = "The constant metric gives all texts the same score. It is perfectly calm \
                           because it sees nothing, so calm alone is worth nothing. The typo \
                           column shows what a few wrong letters do: a metric that reacts more to \
                           them than to a damage measures spelling rather than stories. In the \
@@ -74,7 +73,7 @@ impl Page<'_> {
         );
         self.write_sentences(&suite.result);
         let is_own =
-            |source: &Source<'_>| matches!(source, Source::Sight { suite } if *suite == at);
+            |source: &Source<'_>| matches!(source, Source::Suite { suite } if *suite == at);
         if let Some(planned) = self.plan.iter().position(|one| is_own(&one.source)) {
             self.write_planned(planned);
         }
@@ -121,18 +120,18 @@ impl Page<'_> {
         let is_shown = |at: usize| at < most || Some(keys[at]) == highlight;
         let (shown, folded): (Vec<usize>, Vec<usize>) =
             (0..keys.len()).partition(|&at| is_shown(at));
-        let told = |positions: &[usize]| -> String {
+        let words = |positions: &[usize]| -> String {
             let text = |&at: &usize| paragraph(result, keys[at], Some(keys[at]) == highlight);
             positions.iter().map(text).collect()
         };
         let class = if keys.len() > 2 { "meaning columns" } else { "meaning" };
-        let mut markup = format!("<div class=\"{class}\"><div>{}</div>", told(&shown));
+        let mut markup = format!("<div class=\"{class}\"><div>{}</div>", words(&shown));
         if !folded.is_empty() {
             let _ = write!(
                 markup,
                 "<details><summary>{} more metrics in words</summary><div>{}</div></details>",
                 folded.len(),
-                told(&folded)
+                words(&folded)
             );
         }
         let _ = writeln!(self.main, "{markup}</div>");
@@ -143,7 +142,7 @@ impl Page<'_> {
         let texts = [
             ("Discrimination", DISCRIMINATION),
             ("Invariance", INVARIANCE),
-            ("Two yardsticks", YARDSTICKS),
+            ("Two baselines", BASELINES),
         ];
         self.main.push_str("<div class=\"reading\">");
         for (heading, text) in texts {
@@ -197,7 +196,7 @@ impl Page<'_> {
                  <summary>{}</summary></details>",
                 at + 1,
                 self.extra.len(),
-                escape(&beginning(&sentence(&sheet.title), LONGEST_TITLE))
+                escape(&beginning(&capitalised(&sheet.title), LONGEST_TITLE))
             );
             self.extra.push(with_reasons(sheet, &suite.result));
         }
@@ -248,12 +247,12 @@ fn heading(result: &SuiteResult) -> &'static str {
 
 /// The sentences about one metric. Where they begin with its name, the name is bold.
 fn paragraph(result: &SuiteResult, key: &Key, is_own: bool) -> String {
-    let told = suite_sentence(result, key.as_str());
-    let text = match told.strip_prefix(key.as_str()) {
+    let words = suite_sentence(result, key.as_str());
+    let text = match words.strip_prefix(key.as_str()) {
         Some(after) if !key.as_str().is_empty() => {
             format!("<b>{}</b>{}", escape(key.as_str()), escape(after))
         }
-        _ => escape(&told),
+        _ => escape(&words),
     };
     let class = if is_own { " class=\"own\"" } else { "" };
     format!("<p{class}>{text}</p>")
@@ -276,7 +275,7 @@ fn with_reasons(sheet: &Sheet, result: &SuiteResult) -> Sheet {
         for cell in
             row.iter_mut().filter(|cell| matches!(cell, Cell::Text(text) if text.is_empty()))
         {
-            *cell = Cell::missing(&reason);
+            *cell = Cell::missing(Absence::because(reason.as_str()));
         }
     }
     sheet

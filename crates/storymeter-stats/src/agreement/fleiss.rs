@@ -43,7 +43,8 @@ pub struct FleissKappa {
 /// ```
 ///
 /// # Errors
-/// If there are no subjects, fewer than two raters, or a rating is NaN or infinite.
+/// Returns an error if there are no subjects, fewer than two raters, or a rating is NaN or
+/// infinite.
 pub fn fleiss_kappa(ratings: Matrix<'_>) -> Result<FleissKappa> {
     let (subjects, raters) = (ratings.rows(), ratings.columns());
     StatsError::check_count("Fleiss' kappa", "subjects", 1, subjects)?;

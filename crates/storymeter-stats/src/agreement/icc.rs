@@ -110,7 +110,7 @@ struct MeanSquares {
 /// ```
 ///
 /// # Errors
-/// If there are fewer than two targets or raters, or a rating is NaN or infinite.
+/// Returns an error if there are fewer than two targets or raters, or a rating is NaN or infinite.
 pub fn icc(ratings: Matrix<'_>) -> Result<[Icc; 6]> {
     let (targets, raters) = (ratings.rows(), ratings.columns());
     StatsError::check_count("the intraclass correlation", "targets", 2, targets)?;

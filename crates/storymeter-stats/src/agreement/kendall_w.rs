@@ -47,7 +47,7 @@ pub struct KendallW {
 /// ```
 ///
 /// # Errors
-/// If there are fewer than two items or raters, or a rating is NaN or infinite.
+/// Returns an error if there are fewer than two items or raters, or a rating is NaN or infinite.
 pub fn kendall_w(ratings: Matrix<'_>) -> Result<KendallW> {
     let (items, raters) = (ratings.rows(), ratings.columns());
     StatsError::check_count("Kendall's W", "raters", 2, raters)?;

@@ -63,7 +63,8 @@ pub struct KrippendorffAlpha {
 /// ```
 ///
 /// # Errors
-/// If no unit has two ratings, a rating is infinite, or a rating is negative on the ratio scale.
+/// Returns an error if no unit has two ratings, a rating is infinite, or a rating is negative on
+/// the ratio scale.
 pub fn krippendorff_alpha(ratings: Matrix<'_>, scale: Scale) -> Result<KrippendorffAlpha> {
     if let Some(index) = ratings.values().iter().position(|v| v.is_infinite()) {
         return Err(StatsError::NotFinite {

@@ -3,15 +3,14 @@
 //! There is one driver per way in which a statistic can be given:
 //!
 //! - [`bootstrap`]: a function of the indices drawn;
-//! - [`WeightedSums`]: a function of sums over items, for many columns and large inputs;
-//! - [`paired_bootstrap`](crate::paired_bootstrap): two systems on the same items.
+//! - `WeightedSums`: a function of sums over items, for many columns and large inputs.
 //!
-//! All of them draw resample `i` from the same stream ([`resample`](crate::resample)), so that the
+//! Both draw resample `i` from the same stream ([`resample`](crate::resample)), so that the
 //! same seed draws the same items everywhere.
 
 mod sums;
 
-pub use sums::WeightedSums;
+pub(crate) use sums::WeightedSums;
 
 use rayon::prelude::*;
 
@@ -107,8 +106,8 @@ pub struct Bootstrap {
 /// ```
 ///
 /// # Errors
-/// If there are fewer than two items, no resamples, or the confidence does not lie strictly between
-/// 0 and 1.
+/// Returns an error if there are fewer than two items, no resamples, or the confidence does not lie
+/// strictly between 0 and 1.
 pub fn bootstrap(
     n: usize,
     statistic: impl Fn(&[usize]) -> f64 + Sync,
@@ -117,7 +116,9 @@ pub fn bootstrap(
     options.check(2, n)?;
     let all: Vec<usize> = (0..n).collect();
     let estimate = statistic(&all);
-    let values = bootstrap_values(n, options.resamples, options.seed, &statistic);
+    let is_drawn = options.method != BootstrapMethod::Auto || n >= LARGE_SAMPLE;
+    let draws = if is_drawn { options.resamples } else { 0 };
+    let values = bootstrap_values(n, draws, options.seed, &statistic);
     summarise(n, estimate, values, || jackknife(n, &statistic), options)
 }
 
@@ -128,7 +129,7 @@ pub(crate) fn jackknife(n: usize, statistic: impl Fn(&[usize]) -> f64 + Sync) ->
 }
 
 /// Reads interval and standard error off resampled statistics. The jackknife is computed only where
-/// the method needs it.
+/// the method needs it, and is all there is where nothing was drawn.
 pub(crate) fn summarise(
     n: usize,
     estimate: f64,
@@ -139,15 +140,17 @@ pub(crate) fn summarise(
     let resamples = values.len();
     values.retain(|v| !v.is_nan());
     let interval = match options.method {
-        BootstrapMethod::Percentile => percentile_interval(&values, options.confidence)?,
-        BootstrapMethod::Bca => bca_interval(&values, estimate, &jackknife(), options.confidence)?,
-        BootstrapMethod::Auto if n >= LARGE_SAMPLE => {
+        BootstrapMethod::Auto if resamples == 0 => {
+            let standard_error = jackknife_error(&jackknife());
+            let df = n as f64 - 1.0;
+            let interval = student_interval(estimate, standard_error, df, options.confidence);
+            let undefined_resamples = 0;
+            return Ok(Bootstrap { estimate, interval, standard_error, n, undefined_resamples });
+        }
+        BootstrapMethod::Percentile | BootstrapMethod::Auto => {
             percentile_interval(&values, options.confidence)?
         }
-        BootstrapMethod::Auto => {
-            let error = jackknife_error(&jackknife());
-            student_interval(estimate, error, n as f64 - 1.0, options.confidence)
-        }
+        BootstrapMethod::Bca => bca_interval(&values, estimate, &jackknife(), options.confidence)?,
     };
     let centre = mean(&values);
     let squares = values.iter().map(|v| (v - centre).powi(2)).sum::<f64>();
@@ -206,7 +209,8 @@ pub struct CorrelationInterval {
 /// ```
 ///
 /// # Errors
-/// If the lengths differ, or there are fewer than two complete pairs, and those of [`bootstrap`].
+/// Returns an error if the lengths differ, or there are fewer than two complete pairs, and those of
+/// [`bootstrap`].
 pub fn correlation_interval(
     coefficient: Coefficient,
     ratings: &[f64],

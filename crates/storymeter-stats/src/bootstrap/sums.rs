@@ -2,9 +2,10 @@
 
 use rayon::prelude::*;
 
-use super::{Bootstrap, BootstrapOptions, summarise};
+use super::{Bootstrap, BootstrapMethod, BootstrapOptions, summarise};
 use crate::error::{Result, StatsError};
 use crate::resample::{draw_with_replacement, stream};
+use crate::sample::is_drawn;
 
 /// Number of resamples that are summed in one pass over the terms. The terms of a large input do
 /// not fit into the cache; if each pass served one resample only, all threads would wait for
@@ -16,24 +17,8 @@ const RESAMPLES_PER_PASS: usize = 8;
 /// Corpus metrics are functions of sums: corpus BLEU of summed n-gram counts, a mean of a summed
 /// score. A resample then needs no copy of the items, only how often it drew each of them. Several
 /// resamples share one pass over the terms, and one resample serves any number of columns.
-///
-/// ```
-/// use storymeter_stats::{BootstrapMethod, BootstrapOptions, WeightedSums};
-/// // Matches and lengths of four texts; the score is the ratio of their sums.
-/// let terms = WeightedSums::new(2, vec![3.0, 5.0, 1.0, 4.0, 2.0, 2.0, 4.0, 6.0])?;
-/// let ratio = |sums: &[f64], scores: &mut [f64]| scores[0] = sums[0] / sums[1];
-/// let options = BootstrapOptions {
-///     resamples: 1000,
-///     method: BootstrapMethod::Percentile,
-///     ..BootstrapOptions::default()
-/// };
-/// let found = terms.bootstrap(1, ratio, &options)?;
-/// assert_eq!((found[0].estimate, found[0].n), (10.0 / 17.0, 4));
-/// assert!(found[0].interval.contains(found[0].estimate));
-/// # Ok::<(), storymeter_stats::StatsError>(())
-/// ```
 #[derive(Debug, Clone, PartialEq)]
-pub struct WeightedSums {
+pub(crate) struct WeightedSums {
     width: usize,
     terms: Vec<f64>,
 }
@@ -42,8 +27,8 @@ impl WeightedSums {
     /// Takes terms row by row, `width` of them per item.
     ///
     /// # Errors
-    /// If `width` is 0 or the number of terms is not a multiple of it.
-    pub fn new(width: usize, terms: Vec<f64>) -> Result<Self> {
+    /// Returns an error if `width` is 0 or the number of terms is not a multiple of it.
+    pub(crate) fn new(width: usize, terms: Vec<f64>) -> Result<Self> {
         if width == 0 || !terms.len().is_multiple_of(width) {
             let rows = terms.len().checked_div(width).unwrap_or(0);
             return Err(StatsError::Shape { rows, columns: width, values: terms.len() });
@@ -52,15 +37,21 @@ impl WeightedSums {
     }
 
     /// Number of items.
-    pub fn items(&self) -> usize {
+    pub(crate) fn items(&self) -> usize {
         self.terms.len() / self.width
+    }
+
+    /// The number of resamples that the method needs.
+    fn draws(&self, options: &BootstrapOptions) -> usize {
+        let is_drawn = options.method != BootstrapMethod::Auto || is_drawn(self.items());
+        if is_drawn { options.resamples } else { 0 }
     }
 
     /// Sums the terms for each of several draws, given how often each draw holds each item.
     ///
     /// # Panics
     /// If a draw does not have one count per item.
-    pub fn sums(&self, draws: &[Vec<u32>]) -> Vec<Vec<f64>> {
+    fn sums(&self, draws: &[Vec<u32>]) -> Vec<Vec<f64>> {
         assert!(draws.iter().all(|draw| draw.len() == self.items()), "one count per item");
         let mut sums = vec![vec![0.0; self.width]; draws.len()];
         for (item, terms) in self.terms.chunks_exact(self.width).enumerate() {
@@ -77,7 +68,7 @@ impl WeightedSums {
     /// Draws items with replacement and gives `statistic` of the sums of every resample, in order.
     ///
     /// The resamples are those of [`bootstrap`](crate::bootstrap) with the same seed.
-    pub fn resampled<T: Send>(
+    fn resampled<T: Send>(
         &self,
         resamples: usize,
         seed: u64,
@@ -108,9 +99,9 @@ impl WeightedSums {
     /// left out of its interval and counted.
     ///
     /// # Errors
-    /// If there are fewer than two items, no resamples, or the confidence does not lie strictly
-    /// between 0 and 1.
-    pub fn bootstrap(
+    /// Returns an error if there are fewer than two items, no resamples, or the confidence does not
+    /// lie strictly between 0 and 1.
+    pub(crate) fn bootstrap(
         &self,
         columns: usize,
         scores: impl Fn(&[f64], &mut [f64]) + Sync,
@@ -130,7 +121,7 @@ impl WeightedSums {
         let jackknife =
             || left_out.get_or_init(|| self.terms.par_chunks(self.width).map(without).collect());
         let estimates = score(total);
-        let values = self.resampled(options.resamples, options.seed, score);
+        let values = self.resampled(self.draws(options), options.seed, score);
         (0..columns)
             .map(|column| {
                 let take = |rows: &[Vec<f64>]| rows.iter().map(|row| row[column]).collect();

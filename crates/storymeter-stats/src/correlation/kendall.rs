@@ -28,7 +28,7 @@ use crate::rank::{order_key, sorted_by_key};
 /// ```
 ///
 /// # Errors
-/// If the lengths differ or there are fewer than two pairs.
+/// Returns an error if the lengths differ or there are fewer than two pairs.
 pub fn kendall(x: &[f64], y: &[f64]) -> Result<Correlation> {
     check(x, y)?;
     let n = x.len();

@@ -75,7 +75,7 @@ impl Coefficient {
     /// Computes the correlation with its p-value.
     ///
     /// # Errors
-    /// If the lengths differ or there are fewer than two pairs.
+    /// Returns an error if the lengths differ or there are fewer than two pairs.
     pub fn compute(self, x: &[f64], y: &[f64]) -> Result<Correlation> {
         match self {
             Self::Pearson => pearson(x, y),
@@ -87,7 +87,7 @@ impl Coefficient {
     /// Computes the coefficient without its p-value; NaN when undefined.
     ///
     /// # Errors
-    /// If the lengths differ or there are fewer than two pairs.
+    /// Returns an error if the lengths differ or there are fewer than two pairs.
     pub fn value(self, x: &[f64], y: &[f64]) -> Result<f64> {
         check(x, y)?;
         if why_undefined(x, y, self == Self::Pearson).is_some() {
@@ -153,7 +153,7 @@ pub struct CleanPairs {
 /// ```
 ///
 /// # Errors
-/// If the lengths differ.
+/// Returns an error if the lengths differ.
 pub fn drop_nan_pairs(x: &[f64], y: &[f64]) -> Result<CleanPairs> {
     StatsError::check_pairs(x.len(), y.len())?;
     let (x_kept, y_kept): (Vec<f64>, Vec<f64>) =
@@ -184,7 +184,7 @@ pub struct CompleteColumns {
 /// ```
 ///
 /// # Errors
-/// If the columns have different lengths.
+/// Returns an error if the columns have different lengths.
 pub fn complete_columns(columns: &[&[f64]]) -> Result<CompleteColumns> {
     let rows = columns.first().map_or(0, |column| column.len());
     for column in columns {

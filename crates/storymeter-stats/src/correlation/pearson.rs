@@ -22,7 +22,7 @@ use crate::summation::{mean, pairwise};
 /// ```
 ///
 /// # Errors
-/// If the lengths differ or there are fewer than two pairs.
+/// Returns an error if the lengths differ or there are fewer than two pairs.
 pub fn pearson(x: &[f64], y: &[f64]) -> Result<Correlation> {
     check(x, y)?;
     let n = x.len();

@@ -43,7 +43,7 @@ impl Prepared {
     /// Prepares a vector of at least two values.
     ///
     /// # Errors
-    /// If there are fewer than two values.
+    /// Returns an error if there are fewer than two values.
     pub fn new(coefficient: Coefficient, values: &[f64]) -> Result<Self> {
         StatsError::check_count("a correlation", "values", 2, values.len())?;
         let sums = coefficient == Coefficient::Pearson;
@@ -72,7 +72,7 @@ impl Prepared {
     /// undefined.
     ///
     /// # Errors
-    /// If the lengths differ.
+    /// Returns an error if the lengths differ.
     ///
     /// # Panics
     /// If the two were prepared for different coefficients, which is a mistake in the calling code.

@@ -21,7 +21,7 @@ use crate::summation::pairwise;
 /// ```
 ///
 /// # Errors
-/// If the lengths differ or there are fewer than two pairs.
+/// Returns an error if the lengths differ or there are fewer than two pairs.
 pub fn spearman(x: &[f64], y: &[f64]) -> Result<Correlation> {
     check(x, y)?;
     let n = x.len();

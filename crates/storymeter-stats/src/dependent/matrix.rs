@@ -162,7 +162,7 @@ fn numpy_sign(r: f64) -> f64 {
 /// ```
 ///
 /// # Errors
-/// If a metric does not have as many values as there are ratings.
+/// Returns an error if a metric does not have as many values as there are ratings.
 pub fn williams_matrix_of_columns(
     coefficient: Coefficient,
     ratings: &[f64],

@@ -82,7 +82,7 @@ impl DependentTest {
 /// ```
 ///
 /// # Errors
-/// If `n` is below 4 or a correlation lies outside [-1, 1].
+/// Returns an error if `n` is below 4 or a correlation lies outside [-1, 1].
 pub fn williams(r12: f64, r13: f64, r23: f64, n: usize) -> Result<DependentTest> {
     williams_by(r12, r13, r23, n, WilliamsRules::Corrected)
 }
@@ -102,7 +102,7 @@ pub fn williams(r12: f64, r13: f64, r23: f64, n: usize) -> Result<DependentTest>
 /// ```
 ///
 /// # Errors
-/// If `n` is below 4 or a correlation lies outside [-1, 1].
+/// Returns an error if `n` is below 4 or a correlation lies outside [-1, 1].
 pub fn williams_published(r12: f64, r13: f64, r23: f64, n: usize) -> Result<DependentTest> {
     williams_by(r12, r13, r23, n, WilliamsRules::Published)
 }
@@ -120,7 +120,7 @@ pub enum WilliamsRules {
     /// the metric that is later in the list, and in each row the correlation of that metric is
     /// overwritten by its absolute value at the first comparison, so that its sign is right in
     /// column 0 only. The rule was inferred from what is reported about one such matrix
-    /// (`storymeter-checks/tests/williams.rs`).
+    /// (`storymeter-checks/tests/checks/williams.rs`).
     Published,
 }
 
@@ -195,7 +195,7 @@ pub enum Stronger {
 /// ```
 ///
 /// # Errors
-/// If `n` is below 4 or a correlation lies outside [-1, 1].
+/// Returns an error if `n` is below 4 or a correlation lies outside [-1, 1].
 pub fn williams_by_strength(
     r12: f64,
     r13: f64,
@@ -231,7 +231,7 @@ pub fn williams_by_strength(
 /// ```
 ///
 /// # Errors
-/// If `n` is below 4 or a correlation lies outside [-1, 1].
+/// Returns an error if `n` is below 4 or a correlation lies outside [-1, 1].
 pub fn steiger(r12: f64, r13: f64, r23: f64, n: usize) -> Result<DependentTest> {
     if let Some(undefined) = check_possible("Steiger's test", [r12, r13, r23], n)? {
         return Ok(undefined);
@@ -258,7 +258,7 @@ pub fn steiger(r12: f64, r13: f64, r23: f64, n: usize) -> Result<DependentTest> 
 /// ```
 ///
 /// # Errors
-/// If `n` is below 4 or a correlation lies outside [-1, 1].
+/// Returns an error if `n` is below 4 or a correlation lies outside [-1, 1].
 pub fn meng_rosenthal_rubin(r12: f64, r13: f64, r23: f64, n: usize) -> Result<DependentTest> {
     let name = "the test of Meng, Rosenthal and Rubin";
     if let Some(undefined) = check_possible(name, [r12, r13, r23], n)? {

@@ -48,7 +48,7 @@ impl SharedCorrelations {
     /// column is constant, the correlations are NaN and every test on them says why.
     ///
     /// # Errors
-    /// If the columns have different lengths.
+    /// Returns an error if the columns have different lengths.
     pub fn from_columns(
         coefficient: Coefficient,
         ratings: &[f64],
@@ -147,7 +147,8 @@ impl SharedCorrelations {
     /// [`williams`] on these correlations. Fewer than four items give an undefined test, no error.
     ///
     /// # Errors
-    /// If a correlation lies outside [-1, 1]; this holds for all tests of this type.
+    /// Returns an error if a correlation lies outside [-1, 1]; this holds for all tests of this
+    /// type.
     pub fn williams(&self) -> Result<DependentTest> {
         self.test(williams)
     }

@@ -42,7 +42,7 @@ pub struct BordaCount {
 /// ```
 ///
 /// # Errors
-/// If a score is NaN or infinite.
+/// Returns an error if a score is NaN or infinite.
 pub fn borda(scores: Matrix<'_>, ties: BordaTies) -> Result<BordaCount> {
     StatsError::check_finite("scores", scores.values())?;
     let candidates = scores.rows();
@@ -84,7 +84,7 @@ pub fn borda(scores: Matrix<'_>, ties: BordaTies) -> Result<BordaCount> {
 /// ```
 ///
 /// # Errors
-/// If there are no voters, or a score is NaN or infinite.
+/// Returns an error if there are no voters, or a score is NaN or infinite.
 pub fn mean_ranks(scores: Matrix<'_>) -> Result<Vec<f64>> {
     StatsError::check_finite("scores", scores.values())?;
     StatsError::check_count("the mean rank", "columns", 1, scores.columns())?;

@@ -40,7 +40,7 @@ const MOST_EXACT: usize = 18;
 /// ```
 ///
 /// # Errors
-/// If a score is NaN or infinite.
+/// Returns an error if a score is NaN or infinite.
 pub fn kemeny(scores: Matrix<'_>) -> Result<Kemeny> {
     StatsError::check_finite("scores", scores.values())?;
     let votes = Votes::count(scores);

@@ -8,8 +8,10 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use flate2::read::MultiGzDecoder;
-use storymeter_text::tagger::Tagger;
-use storymeter_text::tagger::train::Sentence;
+use storymeter_text::tagger::{Tag, Tagger};
+
+/// The tokens of a sentence, and their correct tags.
+pub type Sentence = (Vec<String>, Vec<Tag>);
 
 /// Reads a gzipped file of tokens, tabs and tags.
 pub fn read(path: &Path) -> Result<Vec<Sentence>, Box<dyn Error>> {

@@ -32,7 +32,7 @@ fn is_number(words: &[Word<'_>], at: usize) -> bool {
 
 /// The end of a number of several words: `two hundred and five`, `hundreds of thousands`.
 fn number(words: &[Word<'_>], at: usize) -> Option<usize> {
-    let article = is(words, at, &["a", "an"]) && is(words, at + 1, LARGE);
+    let article = is(words, at, &["a", "an"]) && is(words, at + 1, &LARGE);
     let mut end = at + usize::from(article);
     if !is_number(words, end) {
         return None;
@@ -57,7 +57,7 @@ fn inexact(words: &[Word<'_>], at: usize) -> usize {
     if is(words, at, &["at"]) && is(words, at + 1, &["least", "most"]) {
         return at + 2;
     }
-    at + usize::from(is(words, at, ABOUT))
+    at + usize::from(is(words, at, &ABOUT))
 }
 
 /// A number or a word such as `every` with a unit: `about two years ago`, `the next day`.
@@ -70,10 +70,10 @@ fn with_unit(words: &[Word<'_>], at: usize) -> Option<(usize, Label)> {
         if is(words, end, &["%", "percent"]) {
             return Some((end + 1, Label::Percent));
         }
-        if is(words, end, MONEY) {
+        if is(words, end, &MONEY) {
             return Some((end + 1, Label::Money));
         }
-        if is(words, end, MEASURES) {
+        if is(words, end, &MEASURES) {
             return Some((end + 1, Label::Quantity));
         }
         // "two long years"
@@ -81,12 +81,12 @@ fn with_unit(words: &[Word<'_>], at: usize) -> Option<(usize, Label)> {
         return unit_at(words, unit).map(|label| (tail(words, unit + 1), label));
     }
     // "years later"
-    if is(words, at, LONG_UNITS) && is(words, at + 1, &["ago", "later"]) {
+    if is(words, at, &LONG_UNITS) && is(words, at + 1, &["ago", "later"]) {
         return Some((at + 2, Label::Date));
     }
     // "the last few days", "a couple of hours", "every single night"
     let mut unit = at;
-    while is(words, unit, WHICH) && unit < at + 3 {
+    while is(words, unit, &WHICH) && unit < at + 3 {
         unit += 1;
     }
     if unit == at {
@@ -107,12 +107,12 @@ fn with_unit(words: &[Word<'_>], at: usize) -> Option<(usize, Label)> {
 
 fn unit_at(words: &[Word<'_>], at: usize) -> Option<Label> {
     let word = words.get(at)?;
-    if word.is(LONG_UNITS) {
+    if word.is(&LONG_UNITS) {
         return Some(Label::Date);
     }
     // "the second door" is no time.
     let counts = word.is(&["second"]) && word.tag != Tag::Nn;
-    (word.is(SHORT_UNITS) && !counts).then_some(Label::Time)
+    (word.is(&SHORT_UNITS) && !counts).then_some(Label::Time)
 }
 
 /// Words after a date that belong to it: `ago`, `later`, `old`.
@@ -137,20 +137,20 @@ fn clock(words: &[Word<'_>], at: usize) -> Option<(usize, Label)> {
 /// A day, a month or a year by name.
 fn day(words: &[Word<'_>], at: usize) -> Option<(usize, Label)> {
     let word = &words[at];
-    if word.is(TIMES) {
+    if word.is(&TIMES) {
         return Some((at + 1, Label::Time));
     }
     let which = usize::from(word.is(&["last", "next", "this", "every"]));
     let named = |at: usize| {
         words.get(at).is_some_and(|word| {
             let month = word.text == "May" && at > 0 && is(words, at - 1, &["in", "of", "last"]);
-            word.is(DAYS) || (month && word.has_capital())
+            word.is(&DAYS) || (month && word.has_capital())
         })
     };
     if named(at + which) {
         let mut end = at + which + 1;
         // "tomorrow night", "July 4", "July 4, 1990"
-        if is(words, end, SHORT_UNITS) {
+        if is(words, end, &SHORT_UNITS) {
             return Some((end + 1, Label::Time));
         }
         if is_number(words, end) {
@@ -161,7 +161,7 @@ fn day(words: &[Word<'_>], at: usize) -> Option<(usize, Label)> {
         }
         return Some((end, Label::Date));
     }
-    if is_year(words, at) || word.is(LONG_TIMES) {
+    if is_year(words, at) || word.is(&LONG_TIMES) {
         return Some((at + 1, Label::Date));
     }
     let decade = word.lower.strip_suffix("s").unwrap_or_default().trim_start_matches('\'');

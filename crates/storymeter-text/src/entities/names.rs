@@ -47,7 +47,7 @@ pub(super) fn at(words: &[Word<'_>], at: usize, known: &Known) -> Option<(usize,
     // "the University of Michigan" has its article with it.
     let article = usize::from(words[at].is(&["the"]));
     let first = at + article;
-    if first >= words.len() || words[first].is(TITLES) || !is_part(words, first, known) {
+    if first >= words.len() || words[first].is(&TITLES) || !is_part(words, first, known) {
         return None;
     }
     let mut end = first + 1;
@@ -75,7 +75,7 @@ pub(super) fn at(words: &[Word<'_>], at: usize, known: &Known) -> Option<(usize,
 /// Whether a word can be part of a name.
 fn is_part(words: &[Word<'_>], at: usize, known: &Known) -> bool {
     let word = &words[at];
-    if !word.has_capital() || word.is(NO_NAMES) || is_stop_word(&word.lower) {
+    if !word.has_capital() || word.is(&NO_NAMES) || is_stop_word(&word.lower) {
         return false;
     }
     if is_listed(&word.lower) {
@@ -108,15 +108,15 @@ fn is_group(lower: &str) -> bool {
 fn label(words: &[Word<'_>]) -> Label {
     let last = &words[words.len() - 1];
     let has = |list: &[&str]| words.iter().any(|word| word.is(list));
-    if has(ORGANISATION_WORDS) {
+    if has(&ORGANISATION_WORDS) {
         Label::Organisation
-    } else if has(LOCATIONS) {
+    } else if has(&LOCATIONS) {
         Label::Location
     } else if last.is(&["english"]) {
         Label::Language
     } else if is_group(&last.lower) {
         Label::Group
-    } else if PLACES.binary_search(&&*last.lower).is_ok() || words[0].is(PLACE_STARTS) {
+    } else if PLACES.binary_search(&&*last.lower).is_ok() || words[0].is(&PLACE_STARTS) {
         Label::Place
     } else if words.len() == 1 && !last.text.chars().any(char::is_lowercase) {
         Label::Organisation

@@ -209,6 +209,3 @@ fn sentence_ends(text: &str) -> usize {
     }
     ends
 }
-
-#[cfg(test)]
-mod tests;

@@ -2,15 +2,17 @@
 //!
 //! Most lemmas that share a synset mean the same only in a rare sense ("house" and "theater").
 //! WordNet's sense counts tell how much of the use of two words lies in the senses that they share.
-//! The rule was set, and the lists below were written, by reading what came out for the words of
-//! ordinary short stories.
+//! The rule was set, and the lists of exceptions were written, by reading what came out for the
+//! words of ordinary short stories.
 
 use std::cell::RefCell;
+use std::sync::LazyLock;
 
 use hashbrown::HashMap;
 
 use super::compiled::{self, Entry};
 use super::{PartOfSpeech, is_function_word};
+use crate::names::groups;
 
 /// The least number of counted uses that each word must have in the shared senses. Below it, a
 /// share of the uses says little, and the word is rare or dated ("motorcar", "missive").
@@ -27,71 +29,20 @@ const LEAST_OF_SYNONYM: (u32, u32) = (1, 2);
 /// The most letters that a mere variant differs in: "gray" and "grey", "slow" and "slowly".
 const MOST_OF_A_VARIANT: usize = 2;
 
-/// Lemmas that are never replaced, by part of speech. In stories, these words often
-/// - need another construction than their synonym ("try a cake" and "attempt to sing", "teach
-///   maths" and "instruct a child", "need to go" and "require help"),
-/// - are part of a fixed phrase ("as a result", "on purpose", "big day"), or
-/// - have a sense that was rare in the texts that were counted ("promotion", "print", "stress").
-#[rustfmt::skip]
-static KEPT: [&[&str]; 4] = [
-    &[
-        "aid", "animal", "beast", "black", "bulk", "castle", "chance", "choice", "clump", "colony",
-        "commission", "complex", "consequence", "creature", "dealer", "decision", "district", "effect", "effort",
-        "examination", "faith", "finding", "fortune", "glance", "globe", "hurry", "idea", "individual", "kind", "lack",
-        "leaf", "level", "lid", "lord", "luck", "miss", "percent", "percentage", "petition", "plan",
-        "procedure", "process", "program", "project", "promotion", "purpose", "range", "reach",
-        "request", "respect", "rest", "result", "roar", "sweat", "test", "trial", "try", "tune", "unity",
-        "use", "war",
-    ],
-    &[
-        "adopt", "answer", "approve", "assess", "batter", "choose", "compete", "concern",
-        "conclude", "continue", "cope", "cross", "desert", "die", "divide", "employ", "encourage",
-        "end", "enroll", "face", "fight", "flip", "frustrate", "gasp", "happen", "help", "hide",
-        "indicate", "inhabit", "invent", "lean", "let", "link", "long", "mention", "mix", "need",
-        "oblige", "occur", "pair", "pant", "populate", "prescribe", "print", "proceed", "promote", "publish",
-        "quit", "race", "react", "recommend", "reply", "respond", "retreat", "say", "screech", "secure",
-        "seem", "shut", "slam", "speak", "squeak", "stress", "stud", "teach", "tend", "total",
-        "try", "use", "want", "wave",
-    ],
-    &[
-        "absorbed", "average", "big", "cross", "elderly", "entire", "extra", "financial",
-        "huge", "individual", "key", "main", "mixed", "red", "religious", "single", "total", "wide",
-    ],
-    &[
-        "deeply", "exclusively", "ill", "immensely", "later", "nearly", "north", "perfectly",
-        "poorly", "pretty", "soon", "strictly", "sure",
-    ],
-];
+/// Lemmas that are never replaced, by part of speech.
+static KEPT: LazyLock<[Vec<&str>; 4]> = LazyLock::new(|| lists("kept"));
 
-/// Words that are never put in the place of another, by part of speech: abbreviations, names,
-/// numbers, vulgar and dated words, nouns without a plural, and words that are much more formal or
-/// much narrower than those that they would replace.
-#[rustfmt::skip]
-static UNUSED: [&[&str]; 4] = [
-    &[
-        "assemblage", "aug", "august", "babe", "bible", "bureau", "cattle", "clearness", "clump",
-        "commission", "comrade", "conception", "dec", "december", "effort", "engagement",
-        "experimentation", "feb", "february", "granny", "irony", "last", "laughter", "locality", "lord",
-        "manpower", "men", "mill", "min", "nationalism", "nov", "november", "oath", "oct",
-        "october", "oxen", "papa", "puncher", "pupil", "researcher", "run", "scripture",
-        "sec", "sept", "september", "serpent",
-        "slug", "spell", "textile", "utilization", "vicinity", "youngster",
-    ],
-    &[
-        "adorn", "assail", "bound", "commence", "conquer", "couple", "discontinue", "duplicate",
-        "employ", "figure", "furnish", "further", "hasten", "jerk", "lay", "let", "meditate",
-        "muse", "necessitate", "oblige", "patronize", "recruit", "regain", "spring", "whip",
-    ],
-    &[
-        "central", "damn", "damned", "darned", "dozen", "excess", "frightening", "frightful",
-        "fundamental", "given", "goddam", "goddamn", "goddamned", "granted", "intent", "learned",
-        "noted", "plain", "prodigious", "savage", "singular", "soiled", "spread", "surplus", "vast",
-    ],
-    &[
-        "alone", "awful", "decidedly", "finally", "lately", "merely", "mutely", "only", "part", "peculiarly",
-        "perfectly", "soberly", "sure",
-    ],
-];
+/// Words that are never put in the place of another, by part of speech.
+static UNUSED: LazyLock<[Vec<&str>; 4]> = LazyLock::new(|| lists("unused"));
+
+/// The lists of one kind in `data/close_synonyms.txt`, which says why a word is in them.
+fn lists(kind: &str) -> [Vec<&'static str>; 4] {
+    ["noun", "verb", "adjective", "adverb"].map(|pos| {
+        let mut lists = groups(include_str!("../../data/close_synonyms.txt"));
+        let found = lists.find(|(name, _)| name.strip_prefix(kind) == Some(&format!("_{pos}")));
+        found.map(|(_, words)| words.collect()).unwrap_or_default()
+    })
+}
 
 /// The number of lemmas whose synonyms each thread remembers.
 const REMEMBERED: usize = 20_000;
@@ -215,7 +166,8 @@ mod tests {
     #[test]
     fn the_lists_are_sorted_and_every_word_of_them_is_needed() {
         for pos in PartOfSpeech::ALL {
-            let (kept, unused) = (KEPT[pos as usize], UNUSED[pos as usize]);
+            let (kept, unused) = (&KEPT[pos as usize], &UNUSED[pos as usize]);
+            assert!(!kept.is_empty() && !unused.is_empty());
             assert!(kept.is_sorted_by(|a, b| a < b), "{kept:?}");
             assert!(unused.is_sorted_by(|a, b| a < b), "{unused:?}");
             for lemma in kept {

@@ -86,26 +86,3 @@ pub fn fold_sign(difference: i32) -> u32 {
 pub fn unfold_sign(folded: u32) -> i32 {
     (folded >> 1) as i32 ^ -((folded & 1) as i32)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_signed_difference_reads_back_as_written() {
-        assert_eq!([0, -1, 1, -2, 2].map(fold_sign), [0, 1, 2, 3, 4]);
-        for difference in [0, 1, -1, 117_658, -117_658, i32::MAX, i32::MIN] {
-            assert_eq!(unfold_sign(fold_sign(difference)), difference);
-        }
-    }
-
-    #[test]
-    fn a_varint_reads_back_as_written() {
-        for value in [0, 1, 127, 128, 300, 16_383, 16_384, 2_097_151, u32::MAX] {
-            let mut bytes = vec![0xff];
-            write_varint(&mut bytes, value);
-            let mut at = 1;
-            assert_eq!((read_varint(&bytes, &mut at), at), (value, bytes.len()));
-        }
-    }
-}

@@ -100,7 +100,7 @@ impl Lexicon {
     /// its file name.
     ///
     /// # Errors
-    /// If the table cannot be read, is empty, or has a line of another form.
+    /// Returns an error if the table cannot be read, is empty, or has a line of another form.
     ///
     /// ```
     /// use storymeter_text::lexicon::{Lexicon, PartOfSpeech};
@@ -134,7 +134,8 @@ impl Lexicon {
     /// words and lines without a letter are ignored, as in any lexicon.
     ///
     /// # Errors
-    /// If the list cannot be read, has no keyword, or has a line that is too long or not UTF-8.
+    /// Returns an error if the list cannot be read, has no keyword, or has a line that is too long
+    /// or not UTF-8.
     ///
     /// ```
     /// use storymeter_text::lexicon::{Lexicon, PartOfSpeech};
@@ -296,8 +297,6 @@ impl Lexicon {
 
     /// The synsets of all lemmas that a word form ("mice", "left") may have, in ascending order
     /// without repeats.
-    ///
-    /// To compare one word with many others, keep the result and use [`have_common_synset`].
     pub fn synsets_of_form(&self, form: &str) -> Vec<u32> {
         let form = lower_case(form);
         let mut synsets = self.synsets(&form);
@@ -313,24 +312,6 @@ impl Lexicon {
         synsets.dedup();
         synsets
     }
-
-    /// Whether two word forms have a synset in common.
-    pub fn share_synset(&self, a: &str, b: &str) -> bool {
-        have_common_synset(&self.synsets_of_form(a), &self.synsets_of_form(b))
-    }
-}
-
-/// Whether two ascending lists of synsets have an element in common.
-pub fn have_common_synset(a: &[u32], b: &[u32]) -> bool {
-    let (mut i, mut j) = (0, 0);
-    while i < a.len() && j < b.len() {
-        match a[i].cmp(&b[j]) {
-            std::cmp::Ordering::Less => i += 1,
-            std::cmp::Ordering::Greater => j += 1,
-            std::cmp::Ordering::Equal => return true,
-        }
-    }
-    false
 }
 
 fn push_synsets(synsets: &mut Vec<u32>, entry: compiled::Entry, parts: &[PartOfSpeech]) {

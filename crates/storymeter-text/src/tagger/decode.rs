@@ -6,6 +6,15 @@ use super::Tag;
 /// The number of weights in a row: one per tag, padded with zeros to a cache line of bytes.
 pub(super) const LANES: usize = 64;
 
+/// The first row of pairs of tags. The rows before it are for triples of tags, and the hashed
+/// features come last.
+pub(super) const PAIR_ROWS: usize = LANES * LANES;
+
+/// A row without weights, which belongs to a pair of tags that do not exist.
+pub(super) const EMPTY_ROW: u32 = PAIR_ROWS as u32 - 1;
+
+pub(super) const FIRST_FEATURE: usize = PAIR_ROWS + LANES;
+
 /// The tag number before the first word.
 pub(super) const START: u8 = Tag::COUNT as u8;
 

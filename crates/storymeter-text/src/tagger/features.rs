@@ -142,7 +142,7 @@ impl Word {
 
     /// Sets where the word stands and which tags it is known to take. Its features are defined only
     /// after this.
-    pub(super) fn settle(&mut self, regime: Regime, first: bool, class: u64) {
+    pub(super) fn set_context(&mut self, regime: Regime, first: bool, class: u64) {
         self.place = regime as u8 * 2 + u8::from(first);
         self.class = class;
         self.identity = join(join(self.form, self.shape), self.case_in_place() + 1);
@@ -299,25 +299,6 @@ pub(super) fn context(window: &Window) -> [u32; CONTEXT] {
         join(s3, after.class),
     ];
     keys(0x30, hashes)
-}
-
-/// The number of all features that do not depend on tags.
-pub(super) const EMISSIONS: usize = OWN + 2 * SIDE + 2 + CONTEXT;
-
-/// All features that do not depend on tags.
-pub(super) fn emission(window: &Window) -> [u32; EMISSIONS] {
-    let mut all = [0; EMISSIONS];
-    let far = [before2(window.before2), after2(window.after2)];
-    let groups = own(window.word)
-        .into_iter()
-        .chain(before(window.before))
-        .chain(after(window.after))
-        .chain(far)
-        .chain(context(window));
-    for (slot, key) in all.iter_mut().zip(groups) {
-        *slot = key;
-    }
-    all
 }
 
 /// The number of features that [`transition`] gives.

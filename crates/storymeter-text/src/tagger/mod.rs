@@ -19,14 +19,13 @@ mod features;
 mod model;
 mod table;
 mod tags;
-pub mod train;
 
 use std::cell::RefCell;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use cache::{Cache, add_row, add_sum};
-use decode::{ALL, BEAM, LANES, Scorer, Search};
+use decode::{ALL, BEAM, LANES, PAIR_ROWS, Scorer, Search};
 use features::{Window, Word};
 pub use model::BadModel;
 use model::{Model, Row};
@@ -58,10 +57,10 @@ impl Tagger {
         &TAGGER
     }
 
-    /// Reads a packed model, as [`train::Trained::pack`] writes it.
+    /// Reads a packed model, as `examples/train_tagger.rs` writes it.
     ///
     /// # Errors
-    /// If the bytes are not such a model.
+    /// Returns an error if the bytes are not such a model.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, BadModel> {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let model = Model::unpack(bytes)?;
@@ -101,7 +100,7 @@ impl Tagger {
                 .words
                 .get(word.dictionary_key(regime))
                 .map(|e| self.model.entries[e as usize]);
-            word.settle(regime, i == 0, entry.map_or(0, |entry| entry.tags));
+            word.set_context(regime, i == 0, entry.map_or(0, |entry| entry.tags));
             match entry {
                 _ if word.placeholder => 1 << Tag::Nnp as u8,
                 Some(entry) if entry.closed => entry.tags,
@@ -179,7 +178,7 @@ impl Scorer for View<'_> {
                 *score += i32::from(weights[usize::from(tag)]);
             }
         };
-        add(&self.model.rows[train::PAIR_ROWS + usize::from(before)]);
+        add(&self.model.rows[PAIR_ROWS + usize::from(before)]);
         for key in features::transition(self.words, i, before) {
             add(&self.model.rows[self.model.row(key) as usize]);
         }
@@ -188,111 +187,5 @@ impl Scorer for View<'_> {
     fn triple(&self, before2: u8, before: u8, tag: u8) -> i32 {
         let Row(weights) = &self.model.rows[usize::from(before2) * LANES + usize::from(before)];
         i32::from(weights[usize::from(tag)])
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn tags(sentence: &str) -> String {
-        let tokens: Vec<&str> = sentence.split(' ').collect();
-        Tagger::embedded().tag(&tokens).iter().map(|t| t.as_str()).collect::<Vec<_>>().join(" ")
-    }
-
-    #[test]
-    fn ordinary_sentences_get_the_tags_a_linguist_would_give() {
-        assert_eq!(tags("The old dog sat in the warm kitchen ."), "DT JJ NN VBD IN DT JJ NN .");
-        assert_eq!(
-            tags("She did n't want to leave , but he had gone ."),
-            "PRP VBD RB VB TO VB , CC PRP VBD VBN ."
-        );
-        assert_eq!(tags("Tom 's sister walks quickly ."), "NNP POS NN VBZ RB .");
-        assert_eq!(tags("They saw the saw in the shed ."), "PRP VBD DT NN IN DT NN .");
-    }
-
-    #[test]
-    fn lower_cased_text_gets_the_same_tags() {
-        let sentence = "Tom and Mary went to Paris because they were bored .";
-        assert_eq!(tags(&sentence.to_lowercase()), tags(sentence));
-    }
-
-    #[test]
-    fn placeholders_are_proper_nouns() {
-        assert_eq!(
-            tags("[MALE] gave [FEMALE] 's book to [NEUTRAL] ."),
-            "NNP VBD NNP POS NN IN NNP ."
-        );
-    }
-
-    #[test]
-    fn quotes_and_brackets_are_known_in_every_spelling() {
-        assert_eq!(tags("`` Stop ! '' he said ."), "`` VB . '' PRP VBD .");
-        assert_eq!(tags("“ Stop ! ” he said ."), "`` VB . '' PRP VBD .");
-        assert_eq!(tags("-LRB- yes -RRB-"), "-LRB- UH -RRB-");
-    }
-
-    #[test]
-    fn a_sentence_has_as_many_tags_as_tokens_whatever_they_are() {
-        let tagger = Tagger::embedded();
-        assert!(tagger.tag(&[]).is_empty());
-        for tokens in [&["", "é", "🙂"][..], &["."; 1], &["a"; 5000]] {
-            assert_eq!(tagger.tag(tokens).len(), tokens.len());
-        }
-    }
-
-    #[test]
-    fn what_was_tagged_before_does_not_matter() {
-        let sentence = ["The", "saw", "can", "cut", "wood", "fast", "."];
-        let fresh =
-            std::thread::spawn(move || Tagger::embedded().tag(&sentence)).join().expect("no panic");
-        let others: Vec<String> = (0..5000).map(|i| format!("Word{i}")).collect();
-        let others: Vec<&str> = others.iter().map(String::as_str).collect();
-        let tagger = Tagger::embedded();
-        tagger.tag(&others);
-        assert_eq!(tagger.tag(&sentence), fresh);
-        let same = Tagger::from_bytes(EMBEDDED).expect("a whole model");
-        assert_eq!(same.tag(&sentence), fresh);
-    }
-
-    #[test]
-    fn the_embedded_model_is_at_most_three_megabytes() {
-        assert!(EMBEDDED.len() <= 3_000_000, "{} bytes", EMBEDDED.len());
-    }
-
-    #[test]
-    fn a_damaged_model_is_an_error_and_not_a_panic() {
-        assert_eq!(
-            Tagger::from_bytes(b"no model").expect_err("wrong").to_string(),
-            "not a tagger model: wrong first bytes at byte 0"
-        );
-        for length in [7, 8, 100, 50_000, EMBEDDED.len() - 1] {
-            assert!(Tagger::from_bytes(&EMBEDDED[..length]).is_err(), "cut to {length} bytes");
-        }
-        let longer = [EMBEDDED, b"x"].concat();
-        assert_eq!(Tagger::from_bytes(&longer).expect_err("too long").reason, "bytes left over");
-    }
-
-    #[test]
-    fn training_learns_what_it_is_shown() {
-        let sentence = |text: &str| {
-            let pairs = text.split(' ').map(|pair| pair.split_once('/').expect("word/tag"));
-            pairs.map(|(word, tag)| (word.to_owned(), tag.parse::<Tag>().expect("a tag"))).unzip()
-        };
-        let data: Vec<train::Sentence> =
-            ["The/DT cat/NN sleeps/VBZ ./.", "A/DT dog/NN barks/VBZ ./."]
-                .iter()
-                .cycle()
-                .take(20)
-                .map(|text| sentence(text))
-                .collect();
-        let trained = train::train(&data, &train::Options::default(), |_, _| {});
-        let tagger = Tagger::from_bytes(&trained.pack(8.0)).expect("a whole model");
-        assert_eq!(
-            tagger.tag(&["The", "dog", "sleeps", "."]),
-            [Tag::Dt, Tag::Nn, Tag::Vbz, Tag::Stop]
-        );
-        let again = train::train(&data, &train::Options::default(), |_, _| {});
-        assert_eq!(trained.pack(8.0), again.pack(8.0), "the same data gives the same bytes");
     }
 }

@@ -1,4 +1,4 @@
-//! The packed model, which training writes and which is embedded in the library.
+//! The packed model, which `examples/train_tagger.rs` writes and which is embedded in the library.
 //!
 //! The file has only the weights that are not zero. Numbers are LEB128. A list of keys is sorted
 //! and stored as differences.
@@ -11,14 +11,13 @@
 //! ```
 
 use super::Tag;
-use super::decode::LANES;
+use super::decode::{EMPTY_ROW, FIRST_FEATURE, LANES};
 use super::table::Table;
-use super::train::{EMPTY_ROW, FIRST_FEATURE, Trained};
 
-const MAGIC: &[u8] = b"SMTAG1\n";
+pub(super) const MAGIC: &[u8] = b"SMTAG1\n";
 
 /// The flag of a dictionary word that can have no other tags than those listed.
-const CLOSED: u8 = 0x80;
+pub(super) const CLOSED: u8 = 0x80;
 
 /// One weight per tag: a cache line.
 #[derive(Clone, Copy, Debug)]
@@ -52,53 +51,6 @@ pub struct BadModel {
     pub reason: &'static str,
     /// Where in the file.
     pub at: usize,
-}
-
-impl Trained {
-    /// The model as bytes. Weights are multiplied by `scale` and rounded to one byte each; a
-    /// feature whose weights all become zero is dropped.
-    pub fn pack(&self, scale: f32) -> Vec<u8> {
-        let mut out = MAGIC.to_vec();
-        write_number(&mut out, self.dictionary.len() as u64);
-        let mut last = 0;
-        for &(key, tags, closed) in &self.dictionary {
-            write_number(&mut out, u64::from(key - last));
-            last = key;
-            out.push(tags.count_ones() as u8 | if closed { CLOSED } else { 0 });
-            out.extend((0..LANES as u8).filter(|t| tags >> t & 1 == 1));
-        }
-        let weights = |row: usize| {
-            let rounded = |w: f32| (w * scale).round().clamp(-127.0, 127.0) as i8;
-            let row = self.rows[row].iter().enumerate().map(|(t, &w)| (t as u8, rounded(w)));
-            row.filter(|&(_, w)| w != 0).collect::<Vec<_>>()
-        };
-        let contexts = (0..FIRST_FEATURE).map(|row| (row as u32, weights(row)));
-        write_rows(&mut out, contexts);
-        let features =
-            self.keys.iter().enumerate().map(|(i, &key)| (key, weights(FIRST_FEATURE + i)));
-        write_rows(&mut out, features);
-        out
-    }
-}
-
-fn write_rows(out: &mut Vec<u8>, rows: impl Iterator<Item = (u32, Vec<(u8, i8)>)>) {
-    let rows: Vec<_> = rows.filter(|(_, weights)| !weights.is_empty()).collect();
-    write_number(out, rows.len() as u64);
-    let mut last = 0;
-    for (key, weights) in rows {
-        write_number(out, u64::from(key - last));
-        last = key;
-        out.push(weights.len() as u8);
-        out.extend(weights.into_iter().flat_map(|(tag, weight)| [tag, weight as u8]));
-    }
-}
-
-fn write_number(out: &mut Vec<u8>, mut number: u64) {
-    while number >= 0x80 {
-        out.push(number as u8 | 0x80);
-        number >>= 7;
-    }
-    out.push(number as u8);
 }
 
 impl Model {

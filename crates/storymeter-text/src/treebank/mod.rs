@@ -34,7 +34,7 @@ use crate::Span;
 pub use detokenize::detokenize;
 
 /// The placeholders for masked names.
-pub(crate) const PLACEHOLDERS: [&str; 3] = ["[MALE]", "[FEMALE]", "[NEUTRAL]"];
+pub const PLACEHOLDERS: [&str; 3] = ["[MALE]", "[FEMALE]", "[NEUTRAL]"];
 
 /// One token: where it is in the text, and whether it opens or closes a quotation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

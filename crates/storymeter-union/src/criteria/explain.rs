@@ -25,7 +25,7 @@ use storymeter_text::kind::unlike_a_story;
 use super::read::{Reading, has_words};
 use super::scorer::{TextVector, dot};
 use super::similarity::{Share, Similarity};
-use super::{Criterion, Predictions, Scorer, Unpredicted};
+use super::{CriteriaScorer, Criterion, Predictions, Unpredicted};
 use crate::opened::{TOKENS_PER_BATCH, batches};
 use crate::{Result, Warning};
 
@@ -99,19 +99,19 @@ struct Weighed {
     others: Share,
 }
 
-impl Scorer {
+impl CriteriaScorer {
     /// Predicts the ratings of one story and explains them. There is no need to score the story as
-    /// well: the predictions are those of [`Scorer::score`].
+    /// well: the predictions are those of [`CriteriaScorer::score`].
     ///
     /// The story is read once, so this takes hardly longer than the predictions alone.
     ///
     /// # Errors
-    /// As [`Scorer::score`].
+    /// As [`CriteriaScorer::score`].
     pub fn explain(&self, story: &Story) -> Result<Explanation> {
         self.explained(story).map(|(explanation, _)| explanation)
     }
 
-    /// The explanation, and the predictions as [`Scorer::score`] gives them.
+    /// The explanation, and the predictions as [`CriteriaScorer::score`] gives them.
     pub(super) fn explained(&self, story: &Story) -> Result<(Explanation, Predictions)> {
         let warnings = unlike_a_story(&story.text).into_iter().map(Warning::from).collect();
         if !has_words(&story.text) {
@@ -234,7 +234,7 @@ fn sentence_effects(
 
 /// Everything that turns the shares of sentences into parts of predictions.
 struct Parts<'a> {
-    scorer: &'a Scorer,
+    scorer: &'a CriteriaScorer,
     mean: &'a [f64],
     tokens: f64,
     /// `None` without a prompt, or if no criterion needs it.
@@ -248,7 +248,7 @@ struct Parts<'a> {
 
 impl<'a> Parts<'a> {
     fn new(
-        scorer: &'a Scorer,
+        scorer: &'a CriteriaScorer,
         weighed: &'a Weighed,
         similarity: Option<Similarity>,
         union: f64,

@@ -38,7 +38,8 @@ impl HeldOut {
     /// Reads a file with one story per line.
     ///
     /// # Errors
-    /// If the file cannot be read, or a line is not such a story; the error names the line.
+    /// Returns an error if the file cannot be read, or a line is not such a story; the error names
+    /// the line.
     pub fn read(path: &Path) -> Result<Vec<Self>> {
         let text = file::read_text(path, LARGEST_FILE)?;
         let mut stories = Vec::new();

@@ -62,7 +62,7 @@ use storymeter_core::{
     Prepared, Range, Rationale, Resources, Rows, Story, Value, finite_or,
 };
 
-use super::{Criterion, Explanation, Predictions, Scorer, Unpredicted};
+use super::{CriteriaScorer, Criterion, Explanation, Predictions, Unpredicted};
 use crate::Kind;
 use crate::metric::{metric_error, open_model};
 
@@ -88,7 +88,7 @@ pub static ENTRY: Entry = Entry {
     build: |request| {
         let scorer = request.resources.shared(Kind::Criteria.metric(), || {
             let model = open_model(request, Kind::Criteria)?;
-            Scorer::new(model).map_err(|error| metric_error(request.key, error))
+            CriteriaScorer::new(model).map_err(|error| metric_error(request.key, error))
         })?;
         let intervals = request.has(INTERVAL);
         let columns: Vec<CriterionColumn> = columns_of(&scorer, intervals);
@@ -112,7 +112,7 @@ pub static ENTRY: Entry = Entry {
 /// The row of a story has the values of its columns, NaN where there is none, and at last whether
 /// the text has words.
 struct CriteriaMetric {
-    scorer: Arc<Scorer>,
+    scorer: Arc<CriteriaScorer>,
     columns: Vec<CriterionColumn>,
     intervals: bool,
     description: Description,
@@ -126,7 +126,7 @@ struct CriterionColumn {
 }
 
 /// The columns of a model: one per criterion, or three.
-fn columns_of(scorer: &Scorer, intervals: bool) -> Vec<CriterionColumn> {
+fn columns_of(scorer: &CriteriaScorer, intervals: bool) -> Vec<CriterionColumn> {
     let columns = |criterion: &Criterion| {
         let calibration = criterion.calibration.as_ref();
         let range = calibration.map_or(Range::ANY, |own| Range::between(own.low, own.high));

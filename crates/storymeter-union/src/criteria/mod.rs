@@ -34,7 +34,7 @@ pub use explain::{ExplainedCriterion, Explanation, SentenceEffects, StrongestSen
 pub use held_out::HeldOut;
 pub use metric::ENTRY;
 pub use read::windows;
-pub use scorer::{Prediction, Predictions, Raw, Scorer, Unpredicted};
+pub use scorer::{CriteriaScorer, Prediction, Predictions, Raw, Unpredicted};
 pub use sentences::{SentenceDescription, SentenceModel};
 pub use share::UnionShare;
 pub use similarity::SentenceScorer;

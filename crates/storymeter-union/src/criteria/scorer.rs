@@ -64,10 +64,10 @@ pub type Predictions = Vec<Result<Prediction, Unpredicted>>;
 ///
 /// ```
 /// use storymeter_core::Story;
-/// use storymeter_union::{EmbeddedModel, criteria::Scorer};
+/// use storymeter_union::{EmbeddedModel, criteria::CriteriaScorer};
 ///
 /// # if !EmbeddedModel::Criteria.is_included() { return Ok(()); }
-/// let scorer = Scorer::embedded()?;
+/// let scorer = CriteriaScorer::embedded()?;
 /// let story = Story {
 ///     prompt: Some("A kite that nobody can find".into()),
 ///     ..Story::from("Ken lost his kite. He looked in the barn. It hung there.")
@@ -78,7 +78,7 @@ pub type Predictions = Vec<Result<Prediction, Unpredicted>>;
 /// }
 /// # Ok::<(), storymeter_union::Error>(())
 /// ```
-pub struct Scorer {
+pub struct CriteriaScorer {
     pub(super) model: Opened,
     criteria: CriteriaCard,
 }
@@ -89,14 +89,14 @@ pub(super) struct TextVector {
     pub windows: usize,
 }
 
-impl Scorer {
+impl CriteriaScorer {
     /// Loads the criteria model that is part of the program. If the program was built without it
     /// ([`EmbeddedModel::is_included`]), the file `criteria.smq` is read from one of the
     /// [`crate::search_folders`].
     ///
     /// # Errors
-    /// [`Error::MissingModel`](crate::Error::MissingModel) if the program has no such model and no
-    /// folder has its file.
+    /// Returns [`Error::MissingModel`](crate::Error::MissingModel) if the program has no such model
+    /// and no folder has its file.
     pub fn embedded() -> Result<Self> {
         Self::new(Opened::from_stored(&StoredModel::embedded_model(EmbeddedModel::Criteria)?)?)
     }
@@ -104,8 +104,8 @@ impl Scorer {
     /// Loads a model from a folder that training wrote, or from a model file.
     ///
     /// # Errors
-    /// If it is not a complete model, if a model file is asked to compute in f32, or if the model
-    /// does not predict ratings.
+    /// Returns an error if it is not a complete model, if a model file is asked to compute in f32,
+    /// or if the model does not predict ratings.
     pub fn load(path: &Path, precision: Precision) -> Result<Self> {
         Self::new(Opened::load(path, precision)?)
     }
@@ -114,8 +114,8 @@ impl Scorer {
     /// those of the CPU, byte for byte.
     ///
     /// # Errors
-    /// If it is not a complete model, if there is no such GPU or no driver, or if the model does
-    /// not fit into the GPU's memory.
+    /// Returns an error if it is not a complete model, if there is no such GPU or no driver, or if
+    /// the model does not fit into the GPU's memory.
     #[cfg(feature = "cuda")]
     pub fn load_on_gpu(path: &Path, gpu: usize, precision: GpuPrecision) -> Result<Self> {
         Self::new(Opened::load_on_gpu(path, gpu, precision)?)
@@ -124,7 +124,7 @@ impl Scorer {
     /// Makes a model file ready to predict.
     ///
     /// # Errors
-    /// If its parts do not fit together, or if the model does not predict ratings.
+    /// Returns an error if its parts do not fit together, or if the model does not predict ratings.
     pub fn from_stored(model: &StoredModel) -> Result<Self> {
         Self::new(Opened::from_stored(model)?)
     }
@@ -140,7 +140,8 @@ impl Scorer {
     /// The same model with windows of another size, in tokens.
     ///
     /// # Errors
-    /// [`Error::Window`](crate::Error::Window) if the encoder cannot read windows of this size.
+    /// Returns [`Error::Window`](crate::Error::Window) if the encoder cannot read windows of this
+    /// size.
     pub fn with_window(self, max_tokens: usize) -> Result<Self> {
         Ok(Self { model: self.model.with_window(max_tokens)?, ..self })
     }
@@ -173,7 +174,7 @@ impl Scorer {
     /// stories or on the number of threads.
     ///
     /// # Errors
-    /// Fails only on a GPU, as [`crate::Scorer::score`] does.
+    /// Fails only on a GPU, as [`crate::UnionScorer::score`] does.
     pub fn score(&self, stories: &[&Story]) -> Result<Vec<Predictions>> {
         let raw = self.outputs_of(stories, self.criteria.needs_prompt())?;
         Ok(raw.iter().map(|raw| self.predictions(raw.as_ref())).collect())
@@ -183,7 +184,7 @@ impl Scorer {
     /// for a story without a letter or digit.
     ///
     /// # Errors
-    /// As [`Scorer::score`].
+    /// As [`CriteriaScorer::score`].
     pub fn raw(&self, stories: &[&Story]) -> Result<Vec<Option<Raw>>> {
         self.outputs_of(stories, true)
     }

@@ -22,6 +22,7 @@ use sha2::{Digest, Sha256};
 use storymeter_encoder::{
     Config, Device, Grid, LARGEST_CONFIG, LARGEST_TOKENIZER_FILE, Model as Encoder, Precision,
     TOKENIZER_FILES, Tokenizer, load_parameters, read_model_file, read_tensor_file,
+    tokenizer_files,
 };
 
 use super::SentenceScorer;
@@ -29,7 +30,7 @@ use super::SentenceScorer;
 use crate::GpuPrecision;
 use crate::engine::Engine;
 use crate::error::brief;
-use crate::model::{hexadecimal, read, tokenizer_files};
+use crate::model::{hexadecimal, read};
 use crate::{Error, Result};
 
 /// The most tokens of a window, including the special ones. Sentence encoders were trained on texts
@@ -116,8 +117,8 @@ impl SentenceModel {
     /// sentence-transformers, and rounds it to [`SentenceModel::GRID`].
     ///
     /// # Errors
-    /// If the folder is not that of an encoder such as BERT, or if its `1_Pooling/config.json` asks
-    /// for something else than the mean over the tokens.
+    /// Returns an error if the folder is not that of an encoder such as BERT, or if its
+    /// `1_Pooling/config.json` asks for something else than the mean over the tokens.
     pub fn load(folder: &Path) -> Result<Self> {
         Self::load_on(folder, Some(Self::GRID))
     }
@@ -225,8 +226,8 @@ impl SentenceModel {
     /// few bits stand for.
     ///
     /// # Errors
-    /// If the parts do not fit together, which an encoder that was loaded from its own folder never
-    /// has.
+    /// Returns an error if the parts do not fit together, which an encoder that was loaded from its
+    /// own folder never has.
     pub fn scorer(&self, precision: Precision) -> Result<SentenceScorer> {
         let path = Path::new(FOLDER);
         self.scorer_at(path, precision)

@@ -8,7 +8,7 @@
 use serde::{Deserialize, Serialize};
 use storymeter_core::Story;
 
-use crate::{Error, Result, Scorer};
+use crate::{Error, Result, UnionScorer};
 
 /// Probabilities closer to 0 or 1 than this count as if they were this close. UNION's hardly ever
 /// are.
@@ -29,8 +29,8 @@ impl UnionShare {
     /// Measures the scores of some stories.
     ///
     /// # Errors
-    /// [`Error::Ratings`] if they are all alike; and as [`Scorer::score`].
-    pub fn measure(union: &Scorer, stories: &[&Story]) -> Result<(Self, Vec<f64>)> {
+    /// Returns [`Error::Ratings`] if they are all alike; and as [`UnionScorer::score`].
+    pub fn measure(union: &UnionScorer, stories: &[&Story]) -> Result<(Self, Vec<f64>)> {
         let odds = log_odds(union, stories)?;
         let count = odds.len() as f64;
         let mean = odds.iter().sum::<f64>() / count;
@@ -46,7 +46,7 @@ impl UnionShare {
     }
 
     /// The scores of stories in standard units.
-    pub(crate) fn of(&self, union: &Scorer, stories: &[&Story]) -> Result<Vec<f64>> {
+    pub(crate) fn of(&self, union: &UnionScorer, stories: &[&Story]) -> Result<Vec<f64>> {
         Ok(log_odds(union, stories)?.into_iter().map(|odds| self.standard(odds)).collect())
     }
 
@@ -62,7 +62,7 @@ impl UnionShare {
 }
 
 /// The logarithms of the odds of UNION's scores.
-fn log_odds(union: &Scorer, stories: &[&Story]) -> Result<Vec<f64>> {
+fn log_odds(union: &UnionScorer, stories: &[&Story]) -> Result<Vec<f64>> {
     let scores = union.score(stories)?;
     let odds = |probability: f64| {
         let kept = probability.clamp(SMALLEST, 1.0 - SMALLEST);

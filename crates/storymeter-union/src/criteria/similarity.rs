@@ -76,7 +76,7 @@ impl SentenceScorer {
     /// one prompt share its vector.
     ///
     /// # Errors
-    /// Fails only on a GPU, as [`crate::Scorer::score`] does.
+    /// Fails only on a GPU, as [`crate::UnionScorer::score`] does.
     pub fn similarities(&self, stories: &[&Story]) -> Result<Vec<Option<f64>>> {
         let mut places: BTreeMap<&str, usize> = BTreeMap::new();
         let mut prompts: Vec<Story> = Vec::new();
@@ -253,14 +253,12 @@ mod tests {
     use storymeter_encoder::{Config, Device, Model, Precision, load_parameters};
 
     use super::*;
-    use crate::criteria::SentenceModel;
 
     /// The cosines of PyTorch and transformers; see `tools/sentence_fixtures.py`.
     #[derive(serde::Deserialize)]
     struct Peer {
         pairs: Vec<Pair>,
         bert: Vec<f64>,
-        minilm: Vec<f64>,
     }
 
     #[derive(serde::Deserialize)]
@@ -306,22 +304,6 @@ mod tests {
         let peer = Peer::read();
         let far = furthest(&peer.similarities(&exact(&folder)), &peer.bert);
         assert!(far < 1e-5, "{far}");
-    }
-
-    #[test]
-    #[ignore = "needs STORYMETER_TEST_WEIGHTS, a folder with minilm"]
-    fn similarities_of_minilm_are_those_of_pytorch_and_rounding_changes_them_little() {
-        let weights = std::env::var_os("STORYMETER_TEST_WEIGHTS").expect("a folder with minilm");
-        let folder = Path::new(&weights).join("minilm");
-        let peer = Peer::read();
-        let far = furthest(&peer.similarities(&exact(&folder)), &peer.minilm);
-        assert!(far < 1e-5, "{far}");
-        let packed = SentenceModel::load(&folder).unwrap();
-        for precision in [Precision::F32, Precision::Int8] {
-            let scorer = packed.scorer(precision).unwrap();
-            let far = furthest(&peer.similarities(&scorer), &peer.minilm);
-            assert!(far < 0.06, "{precision:?}: {far}");
-        }
     }
 
     #[test]

@@ -88,13 +88,13 @@ impl Checkpoint {
     /// Reads the content of a checkpoint. Errors name `path`.
     ///
     /// # Errors
-    /// If it is not a complete checkpoint.
+    /// Returns an error if it is not a complete checkpoint.
     pub fn from_bytes(path: &Path, bytes: &[u8]) -> Result<Self> {
         let wrong = |problem: String| Error::Model { path: path.to_owned(), problem };
         let (tensors, SavedState { text, sha256 }) = SavedTensors::from_bytes(path, bytes)?;
         let state: RunState = serde_json::from_str(&text).map_err(|e| wrong(brief(e)))?;
         if state.sha256.as_ref().is_some_and(|said| *said != sha256) {
-            return Err(wrong("the checkpoint is damaged: its checksum is another".to_owned()));
+            return Err(wrong("the checkpoint is damaged: its checksum does not match".to_owned()));
         }
         Ok(Self { state, tensors })
     }

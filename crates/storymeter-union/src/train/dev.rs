@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use storymeter_encoder::Batch;
 use storymeter_encoder::train::{Backend, Network};
+use storymeter_encoder::{Batch, portions};
 use storymeter_perturb::Technique;
 
 use super::example::Example;
@@ -43,17 +43,9 @@ pub(super) fn logits<B: Backend>(
 ) -> Result<Vec<f64>> {
     let heads = heads_of(network)?;
     let mut logits = Vec::with_capacity(examples.len());
-    let mut remaining = examples;
-    while !remaining.is_empty() {
-        let mut tokens = 0;
-        let fits = remaining.iter().take_while(|example| {
-            tokens += example.ids.len();
-            tokens <= tokens_a_batch
-        });
-        let (now, later) = remaining.split_at(fits.count().max(1));
+    for now in portions(examples, tokens_a_batch, |example| example.ids.len()) {
         let batch: Batch = now.iter().map(|example| example.ids.as_slice()).collect();
         logits.extend(batch_logits(network, &heads, pooling, &batch)?);
-        remaining = later;
     }
     Ok(logits)
 }

@@ -93,7 +93,7 @@ impl<'scope> Feed<'scope> {
     /// Waits for the next batch or the end of the epoch.
     ///
     /// # Errors
-    /// [`Error::LostThread`] if a thread has panicked.
+    /// Returns [`Error::LostThread`] if a thread has panicked.
     pub fn next(&mut self) -> Result<Fed> {
         if let Ok(fed) = self.batches.recv() {
             return Ok(fed);
@@ -106,7 +106,7 @@ impl<'scope> Feed<'scope> {
     /// Stops both threads.
     ///
     /// # Errors
-    /// [`Error::LostThread`] if a thread has panicked.
+    /// Returns [`Error::LostThread`] if a thread has panicked.
     pub fn finish(self) -> Result<()> {
         // The threads stop when nobody can receive what they send.
         drop(self.batches);

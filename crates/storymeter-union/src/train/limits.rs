@@ -18,8 +18,8 @@ impl Settings {
     /// Checks that a run can start with these settings from the encoder in this folder.
     ///
     /// # Errors
-    /// [`Error::Setting`] if a value is impossible or does not fit the encoder. [`Error::Encoder`]
-    /// if the folder has no valid `config.json`.
+    /// Returns [`Error::Setting`] if a value is impossible or does not fit the encoder.
+    /// [`Error::Encoder`] if the folder has no valid `config.json`.
     pub fn check(&self, init: &Path) -> Result<()> {
         self.check_for(&Config::load(init)?, init)
     }

@@ -51,7 +51,7 @@ use crate::window::prompt_of;
 use crate::{Error, Heads, Result};
 use example::{Example, Maker, Record};
 use feed::{Feed, Make};
-use run::{Run, checkpoint_of};
+use run::{TrainingRun, checkpoint_of};
 
 pub use checkpoint::Checkpoint;
 pub use dev::{DevReport, Quality};
@@ -264,7 +264,7 @@ fn train_making<B: Backend + Clone>(
     let parameters = parameters.with_layers_of(&config);
     start.parameters = parameters.count();
 
-    let mut run = Run::start(
+    let mut run = TrainingRun::start(
         (backend.clone(), exchange, teachers),
         job,
         &start,

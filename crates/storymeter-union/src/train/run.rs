@@ -9,7 +9,7 @@ use storymeter_core::rng::CounterId;
 use storymeter_encoder::train::{
     Backend, Exchange, Network, Optimiser, OptimiserState, SavedTensors, warm_up_then_linear,
 };
-use storymeter_encoder::{Config, Parameters, Stream, Tokenizer};
+use storymeter_encoder::{Config, Parameters, Stream, Tokenizer, tokenizer_files};
 
 use super::checkpoint::{Checkpoint, RunState};
 use super::event::{End, EpochReport, Event, Spent, Start, StepReport};
@@ -18,7 +18,6 @@ use super::feed::{EpochEnd, Fed, Feed};
 use super::objective::{Losses, head_tensors, heads_of, learn, take_losses};
 use super::teacher::{Teacher, advise};
 use super::{Job, Watch, dev, hash, names, new_heads, pooler_of};
-use crate::model::tokenizer_files;
 use crate::{Card, Error, Kind, Model, Pooling, Result};
 
 /// The number of steps in the schedule of the learning rate, for any number of batches.
@@ -28,7 +27,7 @@ const SCHEDULE: u64 = 1_000_000;
 const STEPS_PER_REPORT: u64 = 20;
 
 /// The state of a run.
-pub(super) struct Run<'a, B: Backend> {
+pub(super) struct TrainingRun<'a, B: Backend> {
     job: &'a Job<'a>,
     start: &'a Start,
     card: Card,
@@ -53,7 +52,7 @@ struct Pass {
     losses: Losses,
 }
 
-impl<'a, B: Backend> Run<'a, B> {
+impl<'a, B: Backend> TrainingRun<'a, B> {
     /// Starts with the given weights, or with those of the checkpoint.
     pub fn start(
         (backend, exchange, teachers): (B, &'a dyn Exchange<B>, Vec<Teacher<B>>),
@@ -265,7 +264,7 @@ impl<'a, B: Backend> Run<'a, B> {
     }
 
     /// Saves the checkpoint and then, if it is the best so far, the model. If the run is stopped
-    /// between the two, [`Run::save_model_again`] makes up for it.
+    /// between the two, [`TrainingRun::save_model_again`] makes up for it.
     fn save(&mut self, best: bool, temperature: f64) -> Result<()> {
         let model = self.model(temperature)?;
         let state = RunState {
@@ -372,7 +371,7 @@ impl<'a, B: Backend> Run<'a, B> {
 /// The checkpoint from which to continue, if there is one.
 ///
 /// # Errors
-/// [`Error::OtherRun`] if it belongs to another run.
+/// Returns [`Error::OtherRun`] if it belongs to another run.
 pub(super) fn checkpoint_of(job: &Job<'_>, start: &Start) -> Result<Option<Checkpoint>> {
     let Some(kept) = (if job.resume { Checkpoint::load(job.out)? } else { None }) else {
         return Ok(None);

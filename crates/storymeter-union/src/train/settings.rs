@@ -10,6 +10,7 @@ use crate::card::{Pooling, Reconstruction};
 /// Where the settings come from that a configuration does not name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Preset {
     /// What works best for us: the paper's losses and negatives, batches by tokens, and the
     /// diagnosis head.

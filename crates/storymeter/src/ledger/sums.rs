@@ -1,8 +1,8 @@
 //! Exact sums over many stories, and the scores and normal intervals that follow from them.
 
 use rayon::prelude::*;
-use storymeter_core::{Pooling, Value};
-use storymeter_metrics::{MetricSet, Part, mean};
+use storymeter_core::{Header, MetricSums as MetricTotals, Pooling, SystemTotals, Value};
+use storymeter_executor::{MetricSet, Part, mean};
 use storymeter_stats::distribution::normal_quantile;
 use storymeter_stats::{ExactSum, Interval};
 
@@ -11,7 +11,14 @@ use super::{ColumnSummary, Summary};
 /// Rows up to this width have the sums of the products of their numbers, from which their
 /// covariances follow. The widest metric today that adds rows up, chrF++, has rows of 24 numbers
 /// and so 300 products.
-pub(crate) const NARROW: usize = 32;
+pub(super) const NARROW: usize = 32;
+
+/// The sums of a header are left out if they would take more bytes than this. The rest of a header
+/// is much smaller than what remains.
+const MOST_SUMS: usize = Header::MOST_BYTES as usize / 4 * 3;
+
+/// How far the sums of a system are indented in a header.
+const INDENT: usize = 6;
 
 /// How many stories one thread adds up at a time.
 const CHUNK: usize = 4096;
@@ -22,14 +29,14 @@ const SMALL: f64 = (1u32 << 24) as f64;
 
 /// Sums over stories, by system.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Sums {
+pub(super) struct Sums {
     /// The stories without a system, and then those of each system.
     groups: Vec<Group>,
 }
 
 /// Sums over some stories.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Group {
+pub(super) struct Group {
     pub stories: u64,
     /// By metric; empty as long as there is no story.
     pub metrics: Vec<MetricSums>,
@@ -37,7 +44,7 @@ pub(crate) struct Group {
 
 /// The sums of one metric.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct MetricSums {
+pub(super) struct MetricSums {
     /// By column, how many values there are, if the metric averages values.
     pub present: Vec<u64>,
     /// Sums and sums of squares by column, if the metric averages values; otherwise sums of rows
@@ -59,7 +66,7 @@ impl MetricSums {
 }
 
 /// How many counts and how many sums a metric has.
-pub(crate) fn shape(pooling: Pooling, columns: usize, width: usize) -> (usize, usize) {
+pub(super) fn shape(pooling: Pooling, columns: usize, width: usize) -> (usize, usize) {
     match pooling {
         Pooling::Mean => (columns, 2 * columns),
         Pooling::Sum if width <= NARROW => (0, width + width * (width + 1) / 2),
@@ -69,7 +76,7 @@ pub(crate) fn shape(pooling: Pooling, columns: usize, width: usize) -> (usize, u
 
 impl Sums {
     /// Sums of rows of this width, whose stories have these systems.
-    pub(crate) fn of(
+    pub(super) fn of(
         (rows, width): (&[f64], usize),
         system_of: &[Option<u32>],
         systems: usize,
@@ -101,22 +108,40 @@ impl Sums {
             })
     }
 
-    /// Sums of stories without a system, and of each system.
-    pub(crate) fn from_groups(groups: Vec<Group>) -> Self {
-        Self { groups }
+    /// The sums of each system as a header has them, unless there are too many systems, which have
+    /// these names.
+    pub(super) fn totals(&self, systems: &[String]) -> Option<Vec<SystemTotals>> {
+        let names = std::iter::once(None).chain(systems.iter().cloned().map(Some));
+        let mut bytes = 0;
+        let mut totals = Vec::new();
+        for (name, group) in names.zip(&self.groups).filter(|(_, group)| group.stories > 0) {
+            let system = group.totals(name);
+            let text = serde_json::to_string_pretty(&system).ok()?;
+            bytes += text.len() + (INDENT + 1) * (text.lines().count() + 1);
+            if bytes > MOST_SUMS {
+                return None;
+            }
+            totals.push(system);
+        }
+        Some(totals)
     }
 
-    /// The stories without a system, and then those of each system.
-    pub(crate) fn groups(&self) -> &[Group] {
-        &self.groups
-    }
-
-    pub(crate) fn stories(&self) -> u64 {
-        self.groups.iter().map(|group| group.stories).sum()
+    /// The sums of a header, if they are those of the metrics. The systems are numbered in the
+    /// order in which the header names them.
+    pub(super) fn from_totals(totals: &[SystemTotals], metrics: &MetricSet) -> Option<Self> {
+        let mut groups = vec![Group::default()];
+        for system in totals {
+            let group = Group::from_totals(system, metrics)?;
+            match system.system {
+                None => groups[0] = group,
+                Some(_) => groups.push(group),
+            }
+        }
+        Some(Self { groups })
     }
 
     /// Adds the sums of later stories. Their systems have these numbers here.
-    pub(crate) fn merge(&mut self, later: &Self, numbers: &[u32]) {
+    pub(super) fn merge(&mut self, later: &Self, numbers: &[u32]) {
         for (at, group) in later.groups.iter().enumerate() {
             let own = place(at.checked_sub(1).map(|system| numbers[system]));
             if self.groups.len() <= own {
@@ -127,14 +152,14 @@ impl Sums {
     }
 
     /// All stories together.
-    pub(crate) fn all(&self) -> Group {
+    pub(super) fn all(&self) -> Group {
         let mut all = Group::default();
         self.groups.iter().for_each(|group| all.merge(group));
         all
     }
 
     /// The stories of the system with this number.
-    pub(crate) fn of_system(&self, number: u32) -> Group {
+    pub(super) fn of_system(&self, number: u32) -> Group {
         self.groups.get(place(Some(number))).cloned().unwrap_or_default()
     }
 }
@@ -208,6 +233,32 @@ fn add_row(row: &[f64], sums: &mut [ExactSum], products: bool) {
 }
 
 impl Group {
+    fn totals(&self, system: Option<String>) -> SystemTotals {
+        let metrics = self.metrics.iter().map(|own| {
+            let sums: Vec<String> = own.sums.iter().map(ExactSum::to_string).collect();
+            MetricTotals { present: own.present.clone(), sums: sums.join(" ") }
+        });
+        SystemTotals { system, stories: self.stories, metrics: metrics.collect() }
+    }
+
+    fn from_totals(totals: &SystemTotals, metrics: &MetricSet) -> Option<Self> {
+        let mut group = Self { stories: totals.stories, metrics: Vec::new() };
+        if totals.metrics.len() != metrics.parts().count() {
+            return None;
+        }
+        for (part, own) in metrics.parts().zip(&totals.metrics) {
+            let sums = own.sums.split(' ').filter(|text| !text.is_empty());
+            let sums = sums.map(str::parse).collect::<Result<Vec<ExactSum>, _>>().ok()?;
+            let pooling = part.metric.description().pooling;
+            let shape = shape(pooling, part.columns.len(), part.stats.len());
+            if (own.present.len(), sums.len()) != shape {
+                return None;
+            }
+            group.metrics.push(MetricSums { present: own.present.clone(), sums });
+        }
+        Some(group)
+    }
+
     fn merge(&mut self, other: &Self) {
         self.stories += other.stories;
         if self.metrics.is_empty() {
@@ -218,13 +269,13 @@ impl Group {
     }
 
     /// The score of the stories together, one per column.
-    pub(crate) fn scores(&self, metrics: &MetricSet) -> Vec<Value> {
+    pub(super) fn scores(&self, metrics: &MetricSet) -> Vec<Value> {
         let parts = metrics.parts().enumerate();
         parts.flat_map(|(at, part)| self.values(&part, at)).collect()
     }
 
     /// The scores with normal intervals.
-    pub(crate) fn summary(
+    pub(super) fn summary(
         &self,
         system: Option<String>,
         metrics: &MetricSet,

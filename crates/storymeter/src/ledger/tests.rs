@@ -1,5 +1,8 @@
 //! Summaries and comparisons of a ledger.
 
+use storymeter_core::Progress;
+use storymeter_stats::Pairing;
+
 use super::*;
 
 #[test]
@@ -54,25 +57,33 @@ fn stories_added_in_parts_are_summed_up_as_if_they_came_one_by_one() {
     assert_eq!(parts.system_of, whole.system_of);
     assert_eq!(parts.item_of, whole.item_of);
     let against = |ledger: &Ledger| {
-        ledger.against("rain", &metrics, &resampling, &Progress::unwatched()).unwrap()
+        ledger
+            .against(&Against::new("rain"), &metrics, &resampling, &Progress::unwatched())
+            .unwrap()
     };
     assert_eq!(against(&parts), against(&whole));
 }
 
 #[test]
-fn systems_without_a_shared_item_are_not_compared() {
+fn systems_without_a_shared_item_are_compared_as_two_groups() {
     let metrics = metrics(&["text-length"]);
     let mut ledger = Ledger::new(2);
-    ledger.push(&story(Some("rain"), "a"), &[1.0, 1.0]);
-    ledger.push(&story(Some("sun"), "b"), &[9.0, 1.0]);
+    for (system, item, length) in
+        [("rain", "a", 1.0), ("rain", "b", 2.0), ("sun", "c", 9.0), ("sun", "d", 8.0)]
+    {
+        ledger.push(&story(Some(system), item), &[length, 1.0]);
+    }
+    ledger.push(&story(Some("fog"), "e"), &[1.0, 1.0]);
     let against = |system| {
         let unseen = Progress::unwatched();
-        ledger.against(system, &metrics, &Resampling::default(), &unseen)
+        ledger.against(&Against::new(system), &metrics, &Resampling::default(), &unseen)
     };
     let found = against("rain").unwrap();
-    assert_eq!(found[0].items, 0);
-    let reason = found[0].columns[0].clone().unwrap_err().to_string();
-    assert_eq!(reason, "the systems share no item");
+    let sun = found[0].columns[0].clone().unwrap();
+    assert_eq!(sun.pairing, Pairing::Unpaired { first: 2, second: 2 });
+    assert_eq!((sun.difference.difference, sun.p_value.raw), (7.0, 1.0 / 3.0));
+    let reason = found[1].columns[0].clone().unwrap_err().to_string();
+    assert_eq!(reason, "one of the systems has fewer than two stories to compare");
     let unknown = against("run").unwrap_err();
     assert!(unknown.to_string().contains("did you mean \"sun\"?"), "{unknown}");
 }

@@ -10,33 +10,18 @@ use storymeter_core::write::{ScoreFormat, ScoreLines, ScoreWriter};
 use storymeter_core::{AtomicFile, Error, Header, Key, Place, file, read};
 
 use super::{Merged, MergedShard, ShardError, rows_of};
-use crate::{Result, catalogue};
-
-/// The scores of all shards in one file, which has no name yet.
-pub struct Joined {
-    file: Hashed<AtomicFile>,
-    header: Header,
-}
-
-impl Joined {
-    /// Gives the file its name, and writes its header beside it.
-    ///
-    /// # Errors
-    /// If the file system refuses.
-    pub fn commit(self) -> Result<()> {
-        Ok(self.header.commit(self.file)?)
-    }
-}
+use crate::{CompleteScores, Result, catalogue};
 
 /// Writes the scores of all shards to one file, with its header: the file that one run over all
-/// inputs would have written. It gets its name with [`Joined::commit`].
+/// inputs would have written. It gets its name with
+/// [`CompleteScores::commit`].
 ///
 /// # Errors
-/// Where the file would replace one of the shards or of their inputs, or be taken for a shard
-/// itself; a shard has another format than the file; stories of several shards have no ids of their
-/// own, so that one run would have numbered them in another way; or a file cannot be read or
-/// written.
-pub fn join(merged: &Merged, format: ScoreFormat, path: &Path) -> Result<Joined> {
+/// Returns an error if the file would replace one of the shards or of their inputs, or be taken for
+/// a shard itself; a shard has another format than the file; stories of several shards have no ids
+/// of their own, so that one run would have numbered them in another way; or a file cannot be read
+/// or written.
+pub fn join(merged: &Merged, format: ScoreFormat, path: &Path) -> Result<CompleteScores> {
     for shard in &merged.shards {
         let problem = if ScoreFormat::of_name(&shard.output) != Some(format) {
             let ending = format.ending();
@@ -70,14 +55,14 @@ pub fn join(merged: &Merged, format: ScoreFormat, path: &Path) -> Result<Joined>
         ScoreFormat::Jsonl | ScoreFormat::Csv => lines(merged, format, out, path)?,
     };
     file.get_mut().sync()?;
-    Ok(Joined { file, header })
+    Ok(CompleteScores { file, header })
 }
 
 /// Refuses a file that would replace one of the shards, or a file of stories that one of them was
 /// made from.
 ///
 /// # Errors
-/// If it would.
+/// Returns an error if it would.
 pub fn refuse_replacing(merged: &Merged, path: &Path) -> Result<()> {
     let mut files: Vec<PathBuf> = Vec::new();
     for shard in &merged.shards {

@@ -7,19 +7,15 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 use storymeter_core::file::{self, Hashed};
-use storymeter_core::read::{Skipped, Summary};
-use storymeter_core::{Catalogue, Error, Header, Place, Settings, ShardMark, SystemTotals, Totals};
-use storymeter_metrics::MetricSet;
-use storymeter_stats::ExactSum;
+use storymeter_core::{Catalogue, Error, Header, Place, Settings, ShardMark, Totals};
+use storymeter_executor::MetricSet;
 
-use super::rows::IdHash;
-use super::{ShardError, difference, read_rows, stored};
-use crate::ledger::{Group, Ledger, MOST_ROWS, MetricTerms, Sums, shape};
-use crate::run::{Numbered, Run, Tally};
-use crate::unlike::Unlike;
-use crate::{Result, catalogue};
+use super::{ShardError, difference, stored};
+use crate::ledger::{IdHash, Ledger, MOST_ROWS, read_rows};
+use crate::{Result, Run, catalogue};
 
 /// How shards are merged.
+#[non_exhaustive]
 pub struct MergeOptions {
     /// The metrics, of which those are built again that add rows up.
     pub catalogue: Catalogue,
@@ -29,6 +25,14 @@ pub struct MergeOptions {
     pub most_rows: usize,
     /// How many shards there must be, if that is known.
     pub expect: Option<u64>,
+}
+
+impl MergeOptions {
+    /// The options after a change.
+    pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
+        change(&mut self);
+        self
+    }
 }
 
 impl Default for MergeOptions {
@@ -113,7 +117,8 @@ impl Part {
 /// it, sorted by name.
 ///
 /// # Errors
-/// Where a folder cannot be listed or has no header, or a file is not called like a header.
+/// Returns an error if a folder cannot be listed or has no header, or a file is not called like a
+/// header.
 pub fn headers(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for path in paths {
@@ -135,8 +140,8 @@ pub fn headers(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
 /// Merges shards, given by their headers or by folders of headers, in any order.
 ///
 /// # Errors
-/// Where shards were scored in different ways, are missing, doubled or damaged, share the id of a
-/// story, or a metric that adds rows up cannot be built.
+/// Returns an error if shards were scored in different ways, are missing, doubled or damaged, share
+/// the id of a story, or a metric that adds rows up cannot be built.
 pub fn merge(paths: &[PathBuf], options: &MergeOptions) -> Result<Merged> {
     let mut parts = headers(paths)?.into_iter().map(open).collect::<Result<Vec<Part>>>()?;
     let mut notes = Vec::new();
@@ -167,29 +172,20 @@ pub fn merge(paths: &[PathBuf], options: &MergeOptions) -> Result<Merged> {
     if let Some(part) = without_rows.filter(|_| few) {
         notes.push(MergeNote::NoRows { output: part.output.clone() });
     }
-    let ledger = match without_rows {
-        None if few => from_rows(&parts, &metrics, options.most_rows)?,
-        _ => from_sums(&parts, &metrics, options.most_rows)?,
-    };
-
-    let mut tally = Tally::new(&metrics);
-    let (mut skipped, mut summary) = (Skipped::default(), Summary::default());
-    let (mut unlike, mut numbered) = (Unlike::default(), Numbered::default());
-    for Part { header, totals, .. } in &parts {
-        tally.merge(Tally {
-            stories: header.rows,
-            empty: totals.empty,
-            references: totals.references,
-            truncated: totals.metrics.iter().map(|metric| metric.truncated).collect(),
-            present: header.columns.iter().map(|column| column.counts.present).collect(),
-        });
-        let messages = totals.skipped.clone();
-        skipped.merge(Skipped { count: header.skipped, messages });
-        summary.merge(totals.read.clone());
-        totals.unlike.iter().for_each(|more| unlike.add(&Unlike::from_totals(more)));
-        numbered.count += totals.numbered;
+    let from_rows = few && without_rows.is_none();
+    let mut run = Run::new(&metrics, Ledger::new(metrics.width()).most_rows(options.most_rows));
+    let mut ids = HashMap::new();
+    for (at, part) in parts.iter().enumerate() {
+        let ledger = if from_rows {
+            rows_of(part, &metrics, |id| match ids.insert(id, at) {
+                Some(first) if first != at => Some(parts[first].output.clone()),
+                _ => None,
+            })?
+        } else {
+            sums_of(part, &metrics, options.most_rows)?
+        };
+        run.merge(Run::from_header(&metrics, &part.header, part.totals.clone(), ledger));
     }
-    summary.add_systems(ledger.systems().iter().map(String::as_str));
     let shards = parts.into_iter().map(|part| MergedShard {
         input: part.mark().map(|mark| PathBuf::from(&mark.input.name)),
         stories: part.header.rows,
@@ -198,12 +194,7 @@ pub fn merge(paths: &[PathBuf], options: &MergeOptions) -> Result<Merged> {
         header: part.path,
         output: part.output,
     });
-    let shards = shards.collect();
-    Ok(Merged {
-        run: Run { metrics, ledger, tally, numbered, unlike, skipped, summary },
-        shards,
-        notes,
-    })
+    Ok(Merged { run, shards: shards.collect(), notes })
 }
 
 fn no_story(input: &Path) -> crate::Error {
@@ -214,10 +205,10 @@ fn open(path: PathBuf) -> Result<Part> {
     let Some(output) = Header::file_of(&path) else {
         return Err(ShardError::NotAHeader { path }.into());
     };
-    let Some(header) = Header::read(&output)? else {
+    let Some(mut header) = Header::read(&output)? else {
         return Err(ShardError::NoHeader { path }.into());
     };
-    let Some(totals) = header.totals.clone() else {
+    let Some(totals) = header.totals.take() else {
         return Err(ShardError::NoSums { header: path }.into());
     };
     let columns: usize = totals.metrics.iter().map(|metric| metric.columns).sum();
@@ -361,88 +352,47 @@ fn check_output(part: &Part) -> Result<()> {
 
 const OTHER_CHECKSUM: &str = "the checksum is not that of the header";
 
-/// Reads the rows of all stories, in order.
-fn from_rows(parts: &[Part], metrics: &MetricSet, most: usize) -> Result<Ledger> {
-    let mut ledger = Ledger::new(metrics.width()).most_rows(most);
-    let mut ids: HashMap<IdHash, usize> = HashMap::new();
-    for (at, part) in parts.iter().enumerate() {
-        let Some(rows) = part.mark().and_then(|mark| mark.rows.as_ref()) else { continue };
-        let file = part.output.with_file_name(&rows.name);
-        let damaged =
-            |problem: &str| ShardError::Damaged { file: file.clone(), problem: problem.to_owned() };
-        let input = File::open(&file).map_err(|e| Error::io(Place::file(&file), e))?;
-        let mut input = Hashed::new(input);
-        let found = read_rows(&file, &mut input)?;
-        if input.finish().1.sha256 != rows.sha256 {
-            return Err(damaged(OTHER_CHECKSUM).into());
-        }
-        if found.width != metrics.width() || found.stories.len() as u64 != part.header.rows {
-            return Err(damaged("the row statistics do not belong to the header").into());
-        }
-        let width = found.width;
-        for ((system, item, id), row) in found.stories.iter().zip(found.values.chunks(width)) {
-            let system = system.map(|number| found.systems[number as usize].as_str());
-            ledger.push_row(system, *item, row);
-            if *id != [0; 2]
-                && let Some(first) = ids.insert(*id, at)
-                && first != at
-            {
-                let (first, second) = (parts[first].output.clone(), part.output.clone());
-                return Err(ShardError::SameId { first, second }.into());
-            }
-        }
+/// Reads the rows of the stories of a shard, in order. `taken` knows ids, and says which score file
+/// had one before.
+fn rows_of(
+    part: &Part,
+    metrics: &MetricSet,
+    taken: impl FnMut(IdHash) -> Option<PathBuf>,
+) -> Result<Ledger> {
+    let Some(rows) = part.mark().and_then(|mark| mark.rows.as_ref()) else {
+        return Ok(Ledger::new(metrics.width()));
+    };
+    let file = part.output.with_file_name(&rows.name);
+    let damaged =
+        |problem: &str| ShardError::Damaged { file: file.clone(), problem: problem.to_owned() };
+    let input = File::open(&file).map_err(|e| Error::io(Place::file(&file), e))?;
+    let mut input = Hashed::new(input);
+    let (ledger, ids) = read_rows(&file, &mut input)?;
+    if input.finish().1.sha256 != rows.sha256 {
+        return Err(damaged(OTHER_CHECKSUM).into());
     }
-    Ok(ledger)
+    if ledger.width() != metrics.width() || ledger.len() as u64 != part.header.rows {
+        return Err(damaged("the row statistics do not belong to the header").into());
+    }
+    match ids.into_iter().filter(|id| *id != [0; 2]).find_map(taken) {
+        Some(first) => Err(ShardError::SameId { first, second: part.output.clone() }.into()),
+        None => Ok(ledger),
+    }
 }
 
-/// Adds the sums of all headers.
-fn from_sums(parts: &[Part], metrics: &MetricSet, most: usize) -> Result<Ledger> {
-    let mut ledger = Ledger::new(metrics.width()).most_rows(most);
-    ledger.condense(metrics);
-    for part in parts {
-        let Some(systems) = &part.totals.systems else {
-            let header = part.path.clone();
-            return Err(ShardError::TooManySystems { header, most }.into());
-        };
-        let wrong = |problem: &str| -> crate::Error {
-            let place = Place::file(&part.path).in_field("totals");
-            Error::invalid(place, format!("the header contradicts itself: {problem}")).into()
-        };
-        let stories = systems.iter().try_fold(0u64, |sum, system| sum.checked_add(system.stories));
-        if stories != Some(part.header.rows) {
-            return Err(wrong("the systems have another number of stories"));
-        }
-        let mut names = Vec::new();
-        let mut groups = vec![Group::default()];
-        for system in systems {
-            let group = group(system, metrics).ok_or_else(|| wrong("a sum is not one"))?;
-            match &system.system {
-                None => groups[0] = group,
-                Some(name) => {
-                    names.push(name.clone());
-                    groups.push(group);
-                }
-            }
-        }
-        ledger.append_sums(&names, &Sums::from_groups(groups), metrics);
+/// The sums of the header of a shard.
+fn sums_of(part: &Part, metrics: &MetricSet, most: usize) -> Result<Ledger> {
+    let Some(systems) = &part.totals.systems else {
+        let header = part.path.clone();
+        return Err(ShardError::TooManySystems { header, most }.into());
+    };
+    let wrong = |problem: &str| -> crate::Error {
+        let place = Place::file(&part.path).in_field("totals");
+        Error::invalid(place, format!("the header contradicts itself: {problem}")).into()
+    };
+    let stories = systems.iter().try_fold(0u64, |sum, system| sum.checked_add(system.stories));
+    if stories != Some(part.header.rows) {
+        return Err(wrong("the systems have another number of stories"));
     }
-    Ok(ledger)
-}
-
-/// The sums of a system, if they are those of the metrics.
-fn group(system: &SystemTotals, metrics: &MetricSet) -> Option<Group> {
-    if system.metrics.len() != metrics.parts().count() {
-        return None;
-    }
-    let mut group = Group { stories: system.stories, metrics: Vec::new() };
-    for (part, own) in metrics.parts().zip(&system.metrics) {
-        let sums = own.sums.split(' ').filter(|text| !text.is_empty());
-        let sums = sums.map(str::parse).collect::<std::result::Result<Vec<ExactSum>, _>>().ok()?;
-        let pooling = part.metric.description().pooling;
-        if (own.present.len(), sums.len()) != shape(pooling, part.columns.len(), part.stats.len()) {
-            return None;
-        }
-        group.metrics.push(MetricTerms { present: own.present.clone(), sums });
-    }
-    Some(group)
+    Ledger::from_totals(systems, metrics).ok_or_else(|| wrong("a sum is not one"))
 }

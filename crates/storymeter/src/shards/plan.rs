@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use storymeter_core::read::{self, Format, without_compression};
+use storymeter_core::file::FileName;
+use storymeter_core::read::{self, Format};
 use storymeter_core::write::ScoreFormat;
 use storymeter_core::{Error, Header, Place, file};
 
@@ -64,8 +65,8 @@ impl Shard {
 /// ```
 ///
 /// # Errors
-/// Where an input is not a file, two inputs would have the same output, an output would replace an
-/// input, or a folder cannot be listed.
+/// Returns an error if an input is not a file, two inputs would have the same output, an output
+/// would replace an input, or a folder cannot be listed.
 pub fn plan(
     inputs: &[PathBuf],
     out_dir: &Path,
@@ -107,23 +108,15 @@ pub fn chosen(shards: Vec<Shard>, job: u64, jobs: u64) -> Vec<Shard> {
 }
 
 fn output_name(input: &Path, format: Option<ScoreFormat>) -> (String, ScoreFormat) {
-    let name = input.file_name().unwrap_or_default().to_string_lossy();
-    let name = without_compression(&name);
-    let (stem, ending) = match name.rsplit_once('.') {
-        Some((stem, ending)) if !stem.is_empty() => (stem, ending),
-        _ => (name, ""),
-    };
-    let own = match ending.to_ascii_lowercase().as_str() {
-        "jsonl" => Some(ScoreFormat::Jsonl),
-        "csv" => Some(ScoreFormat::Csv),
-        "parquet" => Some(ScoreFormat::Parquet),
-        _ => None,
-    };
+    let name = FileName::of(input);
+    let own = ScoreFormat::of_name(name.uncompressed()).filter(|own| {
+        name.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(own.ending()))
+    });
     match (format, own) {
-        (None, Some(own)) => (name.to_owned(), own),
+        (None, Some(own)) => (name.uncompressed().to_owned(), own),
         (format, _) => {
             let format = format.unwrap_or(ScoreFormat::Jsonl);
-            (format!("{stem}.{}", format.ending()), format)
+            (format!("{}.{}", name.stem(), format.ending()), format)
         }
     }
 }

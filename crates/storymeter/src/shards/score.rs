@@ -4,22 +4,22 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use storymeter_core::file::{Checksum, Hashed};
-use storymeter_core::read::{DuplicateIds, ReadOptions};
+use storymeter_core::file::Checksum;
+use storymeter_core::read::{DuplicateIds, ReadOptions, Record};
 use storymeter_core::spreadsheet::TextCells;
-use storymeter_core::write::{ScoreFormat, ScoreLines, ScoreWriter};
-use storymeter_core::{
-    AtomicFile, Depth, Error, FileMark, Header, Key, MetricTotals, Place, Progress, ShardMark,
-};
-use storymeter_metrics::Part;
+use storymeter_core::write::ScoreFormat;
+use storymeter_core::{Depth, Error, FileMark, Header, Place, Progress, ShardMark};
+use storymeter_executor::Part;
 
-use super::rows::{self, IdHash};
-use super::{Shard, ShardError, difference, mark, metric_totals};
-use crate::input::{Inputs, ReferenceFiles};
-use crate::{ReadyScorer, Result, Scored};
+use super::{Shard, ShardError, difference};
+use crate::input::Inputs;
+use crate::ledger::{IdHash, rows};
+use crate::run::metric_totals;
+use crate::{ReadyScorer, Result, ScoreSink, Scored, Written};
 
 /// How shards are scored.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct ShardOptions {
     /// How the inputs are read. Stories and inputs may be empty.
     pub read: ReadOptions,
@@ -27,6 +27,14 @@ pub struct ShardOptions {
     pub text_cells: TextCells,
     /// Whether a shard that is complete is left as it is.
     pub resume: bool,
+}
+
+impl ShardOptions {
+    /// The options after a change.
+    pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
+        change(&mut self);
+        self
+    }
 }
 
 /// What was done with a shard. Each has the header that is there now.
@@ -50,8 +58,7 @@ impl Outcome {
 }
 
 /// How far a shard is.
-#[derive(Debug, Clone)]
-pub enum ShardState {
+enum State {
     /// It is not scored, or not completely.
     Open,
     /// It is complete.
@@ -81,7 +88,7 @@ pub fn refuse_corpus(scorer: &ReadyScorer) -> Result<()> {
 }
 
 /// Checks that a shard, if it is scored, was scored with the metrics and settings of the scorer and
-/// the options, and that its files may be replaced. This takes no time; [`state`] reads the files.
+/// the options, and that its files may be replaced. This takes no time: only the header is read.
 ///
 /// # Errors
 /// Returns an error if it was scored in another way, a file of the user has the name of one of its
@@ -92,30 +99,27 @@ pub fn check_settings(scorer: &ReadyScorer, shard: &Shard, options: &ShardOption
 
 /// Finds out how far a shard is. Its input and its files are read and compared with the checksums
 /// of its header, if it has one.
-///
-/// # Errors
-/// Those of [`check_settings`], and an error if its files cannot be read.
-pub fn state(scorer: &ReadyScorer, shard: &Shard, options: &ShardOptions) -> Result<ShardState> {
+fn state(scorer: &ReadyScorer, shard: &Shard, options: &ShardOptions) -> Result<State> {
     let Some((header, known)) = scored_so(scorer, shard, options)? else {
-        return Ok(ShardState::Open);
+        return Ok(State::Open);
     };
     let has_bytes = |path: &Path, mark: &FileMark| -> Result<bool> {
         let there = path.metadata().map_err(|e| Error::io(Place::file(path), e))?;
         Ok(there.len() == mark.bytes && Checksum::of(path)?.sha256 == mark.sha256)
     };
     if !has_bytes(&shard.input, &known.input)? {
-        return Ok(ShardState::Changed);
+        return Ok(State::Changed);
     }
     let rows = known.rows.as_ref().map_or(Ok(true), |rows| has_bytes(&shard.rows(), rows))?;
     if !rows || !header.belongs_to(&shard.output)? {
-        return Ok(ShardState::Open);
+        return Ok(State::Open);
     }
     if (known.place, known.of) == (shard.place, shard.of) && known.input.name == name_of(shard) {
-        return Ok(ShardState::Complete(header));
+        return Ok(State::Complete(header));
     }
     let input = FileMark { name: name_of(shard), ..known.input.clone() };
     let moved = ShardMark { input, place: shard.place, of: shard.of, ..known };
-    Ok(ShardState::Moved(Header { shard: Some(moved), ..header }))
+    Ok(State::Moved(Header { shard: Some(moved), ..header }))
 }
 
 /// The header of a shard that was scored in this way, and whose files are there and have the right
@@ -143,7 +147,7 @@ fn scored_so(
         let shown = |version: &str| format!("version {version} of storymeter");
         return Err(other_settings(&path, &shown(&header.storymeter), &shown(version)));
     }
-    if let Some((there, wanted)) = difference(&totals.metrics, &metrics_of(scorer)) {
+    if let Some((there, wanted)) = difference(&totals.metrics, &metric_totals(scorer.metrics())) {
         return Err(other_settings(&path, &there, &wanted));
     }
     let settings = settings(scorer, shard, options);
@@ -183,11 +187,6 @@ fn refuse_foreign(shard: &Shard) -> Result<()> {
 fn other_settings(header: &Path, there: &str, wanted: &str) -> crate::Error {
     let (there, wanted) = (there.to_owned(), wanted.to_owned());
     ShardError::OtherSettings { header: header.to_owned(), there, wanted }.into()
-}
-
-/// The metrics of a scorer, without what the stories decide.
-fn metrics_of(scorer: &ReadyScorer) -> Vec<MetricTotals> {
-    scorer.metrics().parts().map(|part| metric_totals(&part)).collect()
 }
 
 /// The settings that change what is written and are not part of a signature.
@@ -252,14 +251,14 @@ pub fn score_shard(
     refuse_foreign(shard)?;
     // A run that was killed may have left a header that only lacks its name.
     Header::settle(&shard.output)?;
-    let state = if options.resume { state(scorer, shard, options)? } else { ShardState::Open };
+    let state = if options.resume { state(scorer, shard, options)? } else { State::Open };
     match state {
-        ShardState::Complete(header) => return Ok(Outcome::AlreadyDone(header)),
-        ShardState::Moved(header) => {
+        State::Complete(header) => return Ok(Outcome::AlreadyDone(header)),
+        State::Moved(header) => {
             header.replace(&shard.output)?;
             return Ok(Outcome::AlreadyDone(header));
         }
-        ShardState::Changed => {
+        State::Changed => {
             // What was scored is no longer true.
             for path in shard.files() {
                 match fs::remove_file(&path) {
@@ -271,7 +270,7 @@ pub fn score_shard(
             }
             return Ok(Outcome::Rescored(write(scorer, shard, options, progress)?));
         }
-        ShardState::Open => {}
+        State::Open => {}
     }
     Ok(Outcome::Scored(write(scorer, shard, options, progress)?))
 }
@@ -282,67 +281,43 @@ fn write(
     options: &ShardOptions,
     progress: &Progress,
 ) -> Result<Header> {
-    let failed = |path: &Path| {
-        let place = Place::file(path);
-        move |e| Error::io(place, e)
-    };
-    let keys: Vec<Key> =
-        scorer.metrics().columns().iter().map(|column| column.key.clone()).collect();
-    let lines = ScoreLines::new(shard.format, keys)
-        .text_cells(options.text_cells)
-        .explained(scorer.explains().is_some());
-    let file = Hashed::new(AtomicFile::create(&shard.output)?);
-    let mut file = ScoreWriter::new(file, &lines).map_err(failed(&shard.output))?;
-    let before = age(&shard.input).map_err(failed(&shard.input))?;
-    let input = mark(name_of(shard), Checksum::of(&shard.input)?);
-    let read = ReadOptions { allow_empty: true, allow_none: true, ..options.read.clone() };
+    let age = || age(&shard.input).map_err(|e| Error::io(Place::file(&shard.input), e));
+    let before = age()?;
+    let input = FileMark::new(name_of(shard), Checksum::of(&shard.input)?);
+    let read = options.read.clone().with(|it| it.allow_none = true);
     let inputs = Inputs::new(vec![shard.input.clone()], read);
-    let most = scorer.most_rows();
     // By story, a hash of its id, and the number of its record.
     let mut ids: Vec<(IdHash, u64)> = Vec::new();
-    let run = scorer.over(
-        &inputs,
-        &ReferenceFiles::default(),
-        progress,
-        |scored: Scored<'_>| -> Result<_> {
-            let hashed = scored.records.iter();
-            let hashed = hashed.map(|record| (rows::id_hash(&record.story), record.number));
-            let hashed: Vec<(IdHash, u64)> = hashed.collect();
-            Ok((scored.part(&lines).map_err(failed(&shard.output))?, hashed))
-        },
-        |(written, hashed)| {
-            if ids.len() <= most {
-                ids.extend(hashed);
-            }
-            Ok(file.write(written).map_err(failed(&shard.output))?)
-        },
-    )?;
-    if age(&shard.input).map_err(failed(&shard.input))? != before {
+    let mut keep_ids = |scored: Scored| {
+        if ids.len() <= scorer.most_rows() {
+            let hashed = |record: &Record| (rows::id_hash(&record.story), record.number);
+            ids.extend(scored.records.iter().map(hashed));
+        }
+        Ok(())
+    };
+    let sink = ScoreSink::file(&shard.output, shard.format).text_cells(options.text_cells);
+    let Written { run, file } = scorer.write_scores(&inputs, sink.each(&mut keep_ids), progress)?;
+    if age()? != before {
         return Err(ShardError::Changed { input: shard.input.clone() }.into());
     }
     let beside = if run.ledger().is_summed() {
         None
     } else {
-        let id = |(hash, number): &(IdHash, u64)| match run.numbered.has(*number) {
-            true => [0; 2],
-            false => *hash,
-        };
-        let ids: Vec<IdHash> = ids.iter().map(id).collect();
+        let id = |(hash, number)| if run.is_numbered(number) { [0; 2] } else { hash };
+        let ids: Vec<IdHash> = ids.into_iter().map(id).collect();
         Some(rows::write(&shard.rows(), run.ledger(), &ids, run.metrics())?)
     };
     let (beside, rows) = beside.unzip();
-    let mut header = run.header();
-    header.shard = Some(ShardMark {
+    // The place in a list may change later, so a header inside the file does not have it.
+    let mark = ShardMark {
         input,
         place: shard.place,
         of: shard.of,
         settings: settings(scorer, shard, options),
         explained: scorer.explains().is_some(),
         rows,
-    });
-    // The place in a list may change later, so the header inside a file does not have it.
-    let file = file.finish(&run.header()).map_err(failed(&shard.output))?;
-    Ok(header.commit_with(file, beside)?)
+    };
+    file.map_or_else(|| Ok(run.header()), |file| file.commit_shard(mark, beside))
 }
 
 /// What changes when a file is written to or replaced.

@@ -6,7 +6,7 @@ use storymeter_core::{
     Absence, Batching, Catalogue, Column, Description, Header, Metric, MetricError, MetricTotals,
     Needs, Pooling, Prepared, Resources, Rows, ScoreColumn, Settings, Value,
 };
-use storymeter_metrics::MetricSet;
+use storymeter_executor::MetricSet;
 
 use crate::Result;
 

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 use serde::Serialize;
+use storymeter_core::file::{StagedFile, StagedFolder};
 use storymeter_core::read::{ReadOptions, Record, Skipped, Summary};
 use storymeter_core::{Aspect, Error as CoreError, MetricError, Place, Progress, Story};
-use storymeter_meta::Draft;
+
 use storymeter_perturb::aspect::{NoTwin, Paraphrases, Triples, TwinMaker};
 use storymeter_perturb::{DEFAULT_SAMPLE, Donors};
 use storymeter_text::lexicon::Lexicon;
@@ -16,7 +17,7 @@ use storymeter_text::tagger::Tagger;
 use super::manifest::{self, AspectCount, LeftOutAspect, Manifest, ManifestKind};
 use super::pair::Pair;
 use crate::damage::{BadDonors, Damage};
-use crate::input::{self, Inputs, LONGEST};
+use crate::input::Inputs;
 use crate::{Error, Result};
 
 /// The file with all texts, for programs that score them.
@@ -84,7 +85,7 @@ pub struct MadeSuite {
 
 /// A suite that is written and has not got its name yet.
 pub struct PendingSuite {
-    draft: Draft,
+    staged: StagedFolder,
     made: MadeSuite,
 }
 
@@ -99,15 +100,15 @@ impl PendingSuite {
     /// # Errors
     /// For the first file that is an input.
     pub fn check_inputs(&self, inputs: &[&Path]) -> Result<()> {
-        Ok(self.draft.check_inputs(inputs, &older())?)
+        Ok(self.staged.check_inputs(inputs, &older())?)
     }
 
     /// Gives the files their names.
     ///
     /// # Errors
-    /// Where the file system refuses it.
+    /// Returns an error if the file system refuses it.
     pub fn commit(self) -> Result<MadeSuite> {
-        let files = self.draft.commit(&older())?;
+        let files = self.staged.commit(&older())?;
         Ok(MadeSuite { files, ..self.made })
     }
 }
@@ -170,7 +171,7 @@ impl SuiteMaker {
     /// Reads a table of paraphrases.
     ///
     /// # Errors
-    /// If the file cannot be read or has another form.
+    /// Returns an error if the file cannot be read or has another form.
     pub fn read_paraphrases(&mut self, file: &Path) -> Result<()> {
         let (text, name) = read_table(file)?;
         self.paraphrases = Some(Paraphrases::parse(&text, &name).map_err(bad_table)?);
@@ -180,7 +181,7 @@ impl SuiteMaker {
     /// Reads a table of facts.
     ///
     /// # Errors
-    /// If the file cannot be read or has another form.
+    /// Returns an error if the file cannot be read or has another form.
     pub fn read_triples(&mut self, file: &Path) -> Result<()> {
         let (text, name) = read_table(file)?;
         self.triples = Some(Triples::parse(&text, &name).map_err(bad_table)?);
@@ -191,7 +192,8 @@ impl SuiteMaker {
     /// which must be [`Inputs::repeatable`].
     ///
     /// # Errors
-    /// Where a file cannot be read. Bad records are left out, and reported when pairs are made.
+    /// Returns an error if a file cannot be read. Bad records are left out, and reported when pairs
+    /// are made.
     pub fn donors(&self, inputs: &Inputs, progress: &Progress) -> Result<Donors> {
         let sampler = self.damage().donor_sampler(inputs, BadDonors::Pass, progress)?;
         Ok(sampler.finish_without_keywords())
@@ -200,7 +202,7 @@ impl SuiteMaker {
     /// Draws them from another file, or reads a sample that `perturb` saved.
     ///
     /// # Errors
-    /// Where the file cannot be read or has no story.
+    /// Returns an error if the file cannot be read or has no story.
     pub fn donors_in(
         &self,
         file: &Path,
@@ -227,8 +229,8 @@ impl SuiteMaker {
     /// of threads.
     ///
     /// # Errors
-    /// Where the input is bad or a record has more than 16 MiB, the folder holds other files, the
-    /// disk is full, or the work was cancelled ([`MetricError::Interrupted`]).
+    /// Returns an error if the input is bad or a record has more than 16 MiB, the folder holds
+    /// other files, the disk is full, or the work was cancelled ([`MetricError::Interrupted`]).
     pub fn make(
         &self,
         donors: &Donors,
@@ -246,23 +248,19 @@ impl SuiteMaker {
         }
         let can = |aspect: &Aspect| maker.can_make(*aspect);
         let aspects: Vec<Aspect> = self.aspects.iter().copied().filter(can).collect();
-        let mut draft = Draft::new(folder)?;
-        let mut texts = draft.create(TEXTS)?;
+        let mut staged = StagedFolder::new(folder)?;
+        let mut texts = staged.create(TEXTS)?;
         let mut files = Vec::with_capacity(aspects.len());
         for &aspect in &aspects {
-            files.push(draft.create(&pair_file(aspect))?);
+            files.push(staged.create(&pair_file(aspect))?);
         }
         progress.begin("making pairs");
-        let mut intake = inputs.intake();
+        let mut records = inputs.records(progress)?;
         let mut counts = vec![Counts::default(); aspects.len()];
         let mut examples: Vec<Vec<Pair>> = vec![Vec::new(); aspects.len()];
         let mut stories = 0;
-        for batch in inputs.batches_up_to(LONGEST, progress)? {
-            let batch = batch?;
-            let size = batch.len();
-            let records = input::parse(batch, &mut intake)?;
-            progress.advance((size - records.len()) as u64);
-            let parts: Vec<Result<Part>> = records
+        for batch in &mut records {
+            let parts: Vec<Result<Part>> = batch?
                 .par_chunks(RECORDS_PER_WORKER)
                 .map(|records| {
                     if progress.is_cancelled() {
@@ -286,11 +284,12 @@ impl SuiteMaker {
                 }
             }
         }
+        let intake = records.finish()?;
         texts.finish()?;
-        files.into_iter().try_for_each(storymeter_meta::DraftFile::finish)?;
+        files.into_iter().try_for_each(StagedFile::finish)?;
         let manifest = self.manifest(&aspects, counts, stories, donors.len());
         let json = serde_json::to_string_pretty(&manifest).expect("a manifest is plain data");
-        draft.write(manifest::FILE, format!("{json}\n").as_bytes())?;
+        staged.write(manifest::FILE, format!("{json}\n").as_bytes())?;
         let made = MadeSuite {
             manifest,
             skipped: intake.skipped().clone(),
@@ -298,7 +297,7 @@ impl SuiteMaker {
             examples: examples.into_iter().flatten().collect(),
             files: Vec::new(),
         };
-        Ok(PendingSuite { draft, made })
+        Ok(PendingSuite { staged, made })
     }
 
     fn part<'a>(&'a self, maker: TwinMaker<'a>, records: &'a [Record], aspects: &[Aspect]) -> Part {

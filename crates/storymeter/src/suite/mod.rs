@@ -1,7 +1,7 @@
 //! The test suite for metrics (OpenMEVA, ACL 2021): what a metric sees, and what disturbs it.
 //!
 //! A [`SuiteMaker`] makes pairs of stories and twins that differ in one
-//! [`Aspect`](storymeter_core::Aspect), and writes them to a folder. [`Suite::read`] reads such a
+//! [`Aspect`](crate::Aspect), and writes them to a folder. [`Suite::read`] reads such a
 //! folder, and [`OpenMeva::find`] one in OpenMEVA's own layout. [`Suite::score`] scores the texts
 //! with any metrics, or [`Suite::join`] takes scores of other programs, and [`TextScores::analyse`]
 //! says what each metric sees. [`human_tasks`] compares metrics with people, for OpenMEVA's rated
@@ -13,13 +13,11 @@
 //! # std::fs::write(&stories, "Ann was ill. She stayed in bed because she felt weak.\n\
 //! #     Bo was late. He took a taxi because he missed the bus.\n\
 //! #     Cy was sad. He cried because he lost the game.\n")?;
-//! use storymeter::core::read::{Format, ReadOptions};
-//! use storymeter::core::{Aspect, Progress};
-//! use storymeter::input::Inputs;
-//! use storymeter::meta::suite::SuiteOptions;
-//! use storymeter::suite::{Suite, SuiteMaker};
+//! use storymeter::input::{Format, Inputs, ReadOptions};
+//! use storymeter::suite::{Suite, SuiteMaker, SuiteOptions};
+//! use storymeter::{Aspect, Progress};
 //!
-//! let options = ReadOptions { format: Some(Format::Lines), ..ReadOptions::default() };
+//! let options = ReadOptions::default().with(|it| it.format = Some(Format::Lines));
 //! let inputs = Inputs::new(vec![stories], options).repeatable()?;
 //! let maker = SuiteMaker::default();
 //! let (donors, unseen) = (maker.donors(&inputs, &Progress::unwatched())?, Progress::unwatched());
@@ -30,7 +28,7 @@
 //! let scorer = storymeter::Scorer::new().metrics(["text-length"]).build()?;
 //! let result = suite.score(&scorer, &unseen)?.analyse(&suite, &SuiteOptions::default())?;
 //! let cell = result.cell("text-length", Aspect::Cause).unwrap();
-//! assert_eq!((cell.pairs, cell.auc), (3, Ok(0.5)));
+//! assert_eq!((cell.pairs, &cell.auc), (3, &Ok(0.5)));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -47,3 +45,4 @@ pub use openmeva::{NamedSuite, OpenMeva, RatedScores, human_tasks};
 pub use pair::Pair;
 pub use read::{Suite, SuiteAspect, SuiteText};
 pub use run::TextScores;
+pub use storymeter_meta::suite::{SuiteOptions, SuiteResult};

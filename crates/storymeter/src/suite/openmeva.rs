@@ -49,7 +49,7 @@ impl OpenMeva {
     /// itself or in its folders `mags_data` and `acts_data`. `None` if there is nothing of it.
     ///
     /// # Errors
-    /// Where a folder cannot be read, or a corpus is not in the layout.
+    /// Returns an error if a folder cannot be read, or a corpus is not in the layout.
     pub fn find(path: &Path) -> Result<Option<Self>> {
         let mut found = Self::default();
         if path.is_file() {
@@ -68,7 +68,7 @@ impl OpenMeva {
     /// The texts of each corpus. Human and damaged originals are suites of their own.
     ///
     /// # Errors
-    /// Where a file cannot be read or a line is not in the layout.
+    /// Returns an error if a file cannot be read or a line is not in the layout.
     pub fn suites(&self, wanted: &[Aspect]) -> Result<Vec<NamedSuite>> {
         let mut suites = Vec::new();
         for corpus in &self.corpora {
@@ -82,7 +82,7 @@ impl OpenMeva {
     /// Scores the rated stories of each file.
     ///
     /// # Errors
-    /// Where a file is not in the layout, or a metric fails.
+    /// Returns an error if a file is not in the layout, or a metric fails.
     pub fn score_rated(
         &self,
         scorer: &ReadyScorer,
@@ -90,7 +90,7 @@ impl OpenMeva {
     ) -> Result<Vec<RatedScores>> {
         let mut all = Vec::with_capacity(self.rated.len());
         for file in &self.rated {
-            let options = ReadOptions { format: Some(Format::Mags), ..ReadOptions::default() };
+            let options = ReadOptions::default().with(|it| it.format = Some(Format::Mags));
             let inputs = Inputs::new(vec![file.clone()], options);
             progress.begin("scoring rated stories");
             let mut intake = inputs.intake();
@@ -103,8 +103,8 @@ impl OpenMeva {
     /// Joins scores of other programs with the rated stories, by system and id.
     ///
     /// # Errors
-    /// Where there are several files of rated stories, so that it is not clear which the scores
-    /// belong to, or no story has both.
+    /// Returns an error if there are several files of rated stories, so that it is not clear which
+    /// the scores belong to, or no story has both.
     pub fn join_rated(&self, table: &ScoreTable) -> Result<RatedScores> {
         let [file] = self.rated.as_slice() else {
             let problem = "scores of other programs belong to one file of rated stories; name the \
@@ -121,7 +121,7 @@ impl OpenMeva {
 /// datasets.
 ///
 /// # Errors
-/// Where there is no rating or no score.
+/// Returns an error if there is no rating or no score.
 pub fn human_tasks(rated: &[RatedScores], options: &Options) -> Result<HumanTasks> {
     let datasets: Vec<Dataset<'_>> =
         rated.iter().map(|RatedScores { name, scores }| Dataset { name, scores }).collect();

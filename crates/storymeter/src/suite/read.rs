@@ -75,8 +75,9 @@ impl Suite {
     /// Reads a suite that [`SuiteMaker`](super::SuiteMaker) wrote.
     ///
     /// # Errors
-    /// Where the folder holds no suite, a file is missing, a line is no pair, its edits do not lead
-    /// from the original to the twin, or two pairs give the same id to different originals.
+    /// Returns an error if the folder holds no suite, a file is missing, a line is no pair, its
+    /// edits do not lead from the original to the twin, or two pairs give the same id to different
+    /// originals.
     pub fn read(folder: &Path) -> Result<Self> {
         Self::read_aspects(folder, &Aspect::ALL)
     }

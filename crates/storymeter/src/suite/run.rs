@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde_json::json;
-use storymeter_core::read::{ReadOptions, Rows};
+use storymeter_core::read::ReadOptions;
 use storymeter_core::{
     Absence, Column, Error as CoreError, Place, Progress, Role, ScoreTable, Value,
 };
@@ -14,8 +14,8 @@ use storymeter_meta::suite::{
 };
 
 use super::read::{Suite, SuiteAspect};
-use crate::input::{Inputs, ReferenceFiles};
-use crate::{Error, ReadyScorer, Result, Scored};
+use crate::input::Inputs;
+use crate::{ReadyScorer, Result, ScoredTable};
 
 /// The number of pairs of each aspect that are shown to readers.
 const EXAMPLES: usize = 5;
@@ -31,24 +31,12 @@ pub struct TextScores {
     pub notes: Vec<String>,
 }
 
-/// The texts of a suite as rows of stories.
-struct TextRows(Vec<serde_json::Value>);
-
-impl Rows for TextRows {
-    fn count(&self) -> usize {
-        self.0.len()
-    }
-
-    fn row(&self, at: usize) -> serde_json::Value {
-        self.0[at].clone()
-    }
-}
-
 impl Suite {
     /// Scores every text once.
     ///
     /// # Errors
-    /// Where a metric fails, or needs something that the texts lack, such as a reference.
+    /// Returns an error if a metric fails, or needs something that the texts lack, such as a
+    /// reference.
     pub fn score(&self, scorer: &ReadyScorer, progress: &Progress) -> Result<TextScores> {
         // Rows are told apart by their number. Ids of texts are unique only within an aspect.
         let row = |(at, text): (usize, &super::SuiteText)| {
@@ -62,23 +50,13 @@ impl Suite {
             }
             row
         };
-        let rows = TextRows(self.texts.iter().enumerate().map(row).collect());
-        let options = ReadOptions { allow_empty: true, ..ReadOptions::default() };
-        let inputs = Inputs::rows(Arc::new(rows), options);
-        let mut values: Vec<Vec<Value>> = vec![Vec::new(); scorer.metrics().columns().len()];
-        let work = |scored: Scored<'_>| -> Result<Vec<Vec<Value>>> {
-            Ok((0..scored.records.len()).map(|at| scored.batch.values(at).to_vec()).collect())
-        };
-        let references = ReferenceFiles::default();
-        let run = scorer.over::<_, Error>(&inputs, &references, progress, work, |part| {
-            for story in part {
-                for (column, value) in values.iter_mut().zip(story) {
-                    column.push(value);
-                }
-            }
-            Ok(())
-        })?;
-        Ok(TextScores { columns: run.columns(), values, notes: run.notes() })
+        let rows: Vec<serde_json::Value> = self.texts.iter().enumerate().map(row).collect();
+        let inputs = Inputs::rows(Arc::new(rows), ReadOptions::default());
+        let ScoredTable { table, run, .. } = scorer.table(&inputs, progress)?;
+        let columns = run.columns();
+        let metrics = table.of_role(Role::Metric).into_iter();
+        let values = metrics.map(|at| table.values(at).to_vec()).collect();
+        Ok(TextScores { columns, values, notes: run.notes() })
     }
 
     /// Takes the scores of the texts from a table, by system and id: originals have the system
@@ -86,7 +64,7 @@ impl Suite {
     /// has no score, and is counted as absent.
     ///
     /// # Errors
-    /// Where the table has no metric, or no row for any text.
+    /// Returns an error if the table has no metric, or no row for any text.
     pub fn join(&self, table: &ScoreTable) -> Result<TextScores> {
         let index: HashMap<(&str, &str), usize> = table
             .rows()
@@ -140,7 +118,7 @@ impl TextScores {
     /// These scores together with those of other metrics.
     ///
     /// # Errors
-    /// Where both have a column of the same name.
+    /// Returns an error if both have a column of the same name.
     pub fn and(mut self, other: Self) -> Result<Self> {
         for column in &other.columns {
             if self.columns.iter().any(|own| own.key == column.key) {
@@ -157,7 +135,7 @@ impl TextScores {
     /// What each metric sees, and what disturbs it.
     ///
     /// # Errors
-    /// Where the options are out of range.
+    /// Returns an error if the options are out of range.
     pub fn analyse(&self, suite: &Suite, options: &SuiteOptions) -> Result<SuiteResult> {
         let pick = |column: &[Value], places: &[usize]| -> Vec<Value> {
             places.iter().map(|&place| column[place].clone()).collect()

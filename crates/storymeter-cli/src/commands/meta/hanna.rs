@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use storymeter::meta::hanna::{Options, analyse};
-use storymeter::meta::{Edition, Scale};
+use storymeter_meta::hanna::{Options, analyse};
+use storymeter_meta::{Edition, Scale};
 
 use super::settings::StudyArgs;
 use super::{OutputArgs, emit};

@@ -10,12 +10,13 @@ use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
-use storymeter::core::spreadsheet::TextCells;
-use storymeter::core::terminal::plain;
-use storymeter::core::{Error, file};
-use storymeter::meta::view::text::Emphasis;
-use storymeter::meta::view::{self, Sheet, text};
-use storymeter::meta::{Study, folder};
+use storymeter_core::spreadsheet::TextCells;
+use storymeter_core::terminal::plain;
+use storymeter_core::{Error, file};
+use storymeter_meta::Study;
+use storymeter_meta::folder::{self, SheetSet};
+use storymeter_meta::view::text::Emphasis;
+use storymeter_meta::view::{self, Sheet, text};
 
 use crate::Outcome;
 use crate::args::Common;
@@ -44,9 +45,13 @@ enum Analysis {
 /// What every analysis accepts.
 #[derive(Debug, Clone, Args)]
 struct OutputArgs {
-    /// Write the whole study as JSON, and every table and figure as CSV, to this folder
+    /// Write the whole study as `study.json`, and the sheets that people open first as CSV, to
+    /// this folder
     #[arg(short = 'o', long, value_name = "DIR")]
     output: Option<PathBuf>,
+    /// Write all sheets there: every table, and the numbers behind every figure
+    #[arg(long, requires = "output")]
+    all: bool,
     /// Print these sheets only (`table-5`, `figure-14`, ..., or `all`)
     #[arg(long, value_name = "ID", value_delimiter = ',')]
     show: Vec<String>,
@@ -82,10 +87,12 @@ fn emit(study: &Study, inputs: &[PathBuf], output: &OutputArgs) -> anyhow::Resul
     let names = if output.raw_csv { TextCells::Raw } else { TextCells::Marked };
     let inputs: Vec<&Path> = inputs.iter().map(PathBuf::as_path).collect();
     file::distinct(&[stdout_path()], &inputs)?;
-    let folder = output.output.as_ref();
-    let folder = folder.map(|path| folder::prepare(study, path, &inputs, names)).transpose()?;
-    let all = output.show.is_empty();
-    let wanted = || sheets.iter().filter(|sheet| all || text::is_wanted(sheet, &output.show));
+    let set = if output.all { SheetSet::All } else { SheetSet::Main };
+    let prepare = |path: &PathBuf| folder::prepare(study, path, set, &inputs, names);
+    let folder = output.output.as_ref().map(prepare).transpose()?;
+    let wanted = || {
+        sheets.iter().filter(|sheet| output.show.is_empty() || text::is_wanted(sheet, &output.show))
+    };
     let mut out = Output::open(None, output.format.reader())?;
     match output.format {
         PrintFormat::Table => {

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use anstyle::{Color, RgbColor, Style};
-use storymeter::core::terminal::plain;
-use storymeter::meta::view::{Cell, Form, Sheet, Subject};
+use storymeter_core::terminal::plain;
+use storymeter_meta::view::{Cell, Form, Sheet, Subject};
 use unicode_width::UnicodeWidthStr;
 
 /// How a picture may be drawn.

@@ -1,19 +1,20 @@
 //! How metrics are compared: what `meta`, `correlate` and `compare` have in common.
 
 use clap::{Args, ValueEnum};
-use storymeter::core::Direction;
-use storymeter::meta::study::{IntervalMethod, Sides, Test};
-use storymeter::meta::{DrawOptions, DuelOptions, Settings};
-use storymeter::stats::{Coefficient, Correction};
+use storymeter_core::Direction;
+use storymeter_meta::study::{IntervalMethod, Sides, Test};
+use storymeter_meta::{Coefficient, Correction};
+use storymeter_meta::{DrawOptions, PairOptions, Settings};
 
 use crate::args::count;
 
 /// What a study of metrics and systems draws and tests.
 #[derive(Debug, Clone, Args)]
 pub struct StudyArgs {
-    /// Draws of the paired bootstrap for each pair of systems
-    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = count())]
-    draws: u64,
+    /// Draws per pair of systems: 9999 by default, as `compare` has, and 1000 draws of the paired
+    /// bootstrap of the papers with --compat
+    #[arg(long, value_name = "N", value_parser = count())]
+    draws: Option<u64>,
     /// The seed of all draws
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
@@ -24,10 +25,25 @@ pub struct StudyArgs {
 impl StudyArgs {
     /// The settings of the analysis.
     pub fn settings(&self) -> Settings {
-        let duels =
-            DuelOptions { draws: self.draws as usize, seed: self.seed, ..DuelOptions::default() };
+        let pairs = PairOptions { draws: self.draws.map(|draws| draws as usize), seed: self.seed };
         let draws = DrawOptions { seed: self.seed, ..DrawOptions::default() };
-        self.compare.settings(duels, draws)
+        self.compare.settings(pairs, draws)
+    }
+}
+
+/// Whether tests are two-sided, wherever something is tested.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct SidesArgs {
+    /// Test only whether the better one of two is better by chance, as in the papers. The p-values
+    /// are half as large, although nobody said beforehand which one is better
+    #[arg(long)]
+    one_sided: bool,
+}
+
+impl SidesArgs {
+    /// The sides of the tests.
+    pub fn sides(self) -> Sides {
+        if self.one_sided { Sides::One } else { Sides::Two }
     }
 }
 
@@ -37,10 +53,8 @@ pub struct CompareArgs {
     /// The test between two metrics
     #[arg(long, value_enum, default_value_t = TestName::Williams, value_name = "TEST")]
     test: TestName,
-    /// Test only whether the better one of two is better by chance, as in the papers. The p-values
-    /// are half as large, although nobody said beforehand which one is better
-    #[arg(long)]
-    one_sided: bool,
+    #[command(flatten)]
+    sides: SidesArgs,
     /// How the p-values of these tests are corrected for their number
     #[arg(long, value_enum, default_value_t = CorrectionName::Holm, value_name = "METHOD")]
     correction: CorrectionName,
@@ -111,7 +125,7 @@ pub fn share(text: &str) -> Result<f64, String> {
 
 impl CompareArgs {
     /// The settings, with the draws and the seed of the other options.
-    pub fn settings(&self, duels: DuelOptions, draws: DrawOptions) -> Settings {
+    pub fn settings(&self, pairs: PairOptions, draws: DrawOptions) -> Settings {
         Settings {
             test: match self.test {
                 TestName::Williams => Test::Williams,
@@ -119,7 +133,7 @@ impl CompareArgs {
                 TestName::Meng => Test::Meng,
                 TestName::Permutation => Test::Permutation,
             },
-            sides: if self.one_sided { Sides::One } else { Sides::Two },
+            sides: self.sides.sides(),
             coefficient: Coefficient::Pearson,
             correction: self.correction.into(),
             interval: match self.interval {
@@ -129,7 +143,7 @@ impl CompareArgs {
             },
             confidence: self.confidence,
             resamples: self.resamples as usize,
-            duels,
+            pairs,
             draws,
         }
     }

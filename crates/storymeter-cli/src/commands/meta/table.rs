@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use storymeter::core::{Header, file};
-use storymeter::meta::Scale;
-use storymeter::meta::table::{Options, analyse, with_stories};
+use storymeter_core::{Header, file};
+use storymeter_meta::Scale;
+use storymeter_meta::table::{Options, analyse, with_stories};
 
 use super::settings::{DirectionArgs, StudyArgs};
 use super::{OutputArgs, emit};
@@ -62,7 +62,7 @@ pub fn run(args: &TableArgs, common: &Common) -> anyhow::Result<Outcome> {
     };
     let bar = progress::Shown::new(common);
     let options = Options {
-        outsiders: args.without.clone(),
+        without: args.without.clone(),
         directions: args.directions.pairs(),
         scale: args.scale,
         errors: args.errors.clone(),

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use storymeter::meta::union::{MisjudgedOptions, Options, analyse, inputs};
-use storymeter::meta::{DrawOptions, DuelOptions, Scale};
+use storymeter_meta::union::{MisjudgedOptions, Options, analyse, inputs};
+use storymeter_meta::{DrawOptions, PairOptions, Scale};
 
 use super::settings::CompareArgs;
 use super::{OutputArgs, emit};
@@ -62,11 +62,11 @@ fn pair(text: &str) -> Result<(PathBuf, PathBuf), String> {
 /// Analyses the folder.
 pub fn run(args: &UnionArgs, common: &Common) -> anyhow::Result<Outcome> {
     let bar = progress::Shown::new(common);
-    let duels = DuelOptions { seed: args.seed, ..DuelOptions::default() };
+    let pairs = PairOptions { seed: args.seed, ..PairOptions::default() };
     let draws = DrawOptions { draws: args.draws as usize, seed: args.seed };
     let options = Options {
         scale: args.scale,
-        settings: args.compare.settings(duels, draws),
+        settings: args.compare.settings(pairs, draws),
         drift: args.drift.clone(),
         edits: args.edits.clone(),
         misjudged: MisjudgedOptions {

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use clap::Args;
-use storymeter::core::terminal::plain;
-use storymeter::union::Model;
+use storymeter_core::terminal::plain;
+use storymeter_union::Model;
 
 use crate::Outcome;
 use crate::args::Common;

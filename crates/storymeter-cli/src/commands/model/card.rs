@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 
 use serde_json::json;
-use storymeter::core::terminal::{plain, plain_lines};
-use storymeter::union::criteria::{
+use storymeter_core::terminal::{plain, plain_lines};
+use storymeter_union::criteria::{
     CalibratedOn, Calibration, CriteriaCard, Criterion, SentenceDescription,
 };
-use storymeter::union::{Agreement, Card, Description, Estimate, Location, Writer, Yardstick};
+use storymeter_union::{Agreement, Card, Description, Estimate, Location, ReferenceScores, Writer};
 
 use crate::Outcome;
 use crate::output::Output;
@@ -60,8 +60,8 @@ fn text(model: &Description) -> String {
         }
     }
     agreement(&mut text, model);
-    if let Some(yardstick) = &about.yardstick {
-        compared(&mut text, yardstick);
+    if let Some(reference) = &about.reference_scores {
+        compared(&mut text, reference);
     }
     for (title, points) in [
         ("About these figures", &about.notes),
@@ -221,9 +221,9 @@ fn agreement(text: &mut String, model: &Description) {
 }
 
 /// The stories that explanations compare a score with, and the diagnoses that they show.
-fn compared(text: &mut String, yardstick: &Yardstick) {
+fn compared(text: &mut String, reference: &ReferenceScores) {
     text.push_str("\nExplanations compare a score with those of\n");
-    for one in &yardstick.scores {
+    for one in &reference.scores {
         let writer = match one.writer {
             Writer::Human => "human",
             Writer::Machine => "machine",
@@ -232,10 +232,10 @@ fn compared(text: &mut String, yardstick: &Yardstick) {
         let (stories, source) = (one.stories(), plain(&one.source));
         let _ = writeln!(text, "  {stories:>5} {writer:<7} stories, {lengths:<15}  {source}");
     }
-    if !yardstick.diagnosis.is_empty() {
+    if !reference.diagnosis.is_empty() {
         text.push_str("\nDiagnoses that explanations show\n");
     }
-    for one in &yardstick.diagnosis {
+    for one in &reference.diagnosis {
         let verdict = if one.is_trusted() { "shown" } else { "not shown" };
         let _ = writeln!(
             text,

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
-use storymeter::core::file;
+use storymeter_core::file;
 
 /// The most bytes of a file that is read at once. A manifest has a few hundred per model.
 const LARGEST_SMALL_FILE: u64 = 1 << 22;

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
-use storymeter::core::terminal::plain;
-use storymeter::union::{
+use storymeter_core::terminal::plain;
+use storymeter_union::{
     Description, EmbeddedModel, Error, Kind, Location, installed_paths, models_folder,
 };
 

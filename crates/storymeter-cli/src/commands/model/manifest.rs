@@ -7,9 +7,9 @@ use anyhow::{Context, bail};
 use clap::Args;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use storymeter::core::file::{self, AtomicFile};
-use storymeter::core::terminal::excerpt;
-use storymeter::union::{EmbeddedModel, StoredModel};
+use storymeter_core::file::{self, AtomicFile};
+use storymeter_core::terminal::excerpt;
+use storymeter_union::{EmbeddedModel, StoredModel};
 
 use crate::Outcome;
 

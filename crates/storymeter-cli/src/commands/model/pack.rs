@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use clap::Args;
 use serde::Deserialize;
-use storymeter::core::file::{self, distinct};
-use storymeter::core::terminal::plain;
-use storymeter::union::{
+use storymeter_core::file::{self, distinct};
+use storymeter_core::terminal::plain;
+use storymeter_union::{
     self, About, Agreement, DiagnosisFigure, Kind, Location, Model, Precision, Reconstruction,
     StoredModel, calibrate,
 };
@@ -193,7 +193,7 @@ pub(super) fn run(args: &PackArgs, common: &Common) -> anyhow::Result<Outcome> {
             model.card = card;
             model.store(&args.output).map_err(|error| match error {
                 // This is about the folder, and the error does not know its name.
-                union::Error::Pack { .. } => {
+                storymeter_union::Error::Pack { .. } => {
                     anyhow::Error::new(error).context(args.model.display().to_string())
                 }
                 other => other.into(),

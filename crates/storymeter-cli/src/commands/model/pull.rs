@@ -1,7 +1,6 @@
 //! `storymeter model pull`: fetches a model file from a folder or a URL, and checks it before it
 //! gets its name.
 
-use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::Path;
 use std::time::Duration;
@@ -10,9 +9,9 @@ use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 use indicatif::ProgressBar;
-use storymeter::core::file::{FolderLock, distinct};
-use storymeter::core::terminal::plain;
-use storymeter::union::{StoredModel, models_folder};
+use storymeter_core::file::{FolderLock, PartialFile, distinct};
+use storymeter_core::terminal::plain;
+use storymeter_union::{StoredModel, models_folder};
 
 use super::fetch::{ModelSource, problem};
 use super::manifest::{FILE, Manifest, Offer, sha256_of};
@@ -86,10 +85,11 @@ pub(super) fn run(args: &PullArgs, common: &Common) -> anyhow::Result<Outcome> {
         _ => {}
     }
     // The checksum is part of the name, so that the beginning of another version is not continued.
-    let part = folder.join(format!(".{}-{}.part", offer.name, &offer.sha256[..12]));
+    let part = format!(".{}-{}.part", offer.name, &offer.sha256[..12]);
+    let part = PartialFile::at(folder.join(part));
     fetch(&source, offer, &part, timeout, common)?;
     check(offer, &part, &source.describe(&offer.file))?;
-    std::fs::rename(&part, &installed).with_context(|| installed.display().to_string())?;
+    part.persist(&installed)?;
     say(common, &format!("{}: {:.1} MB", installed.display(), offer.bytes as f64 / 1e6))?;
     Ok(Outcome::Done)
 }
@@ -105,11 +105,11 @@ fn say(common: &Common, text: &str) -> anyhow::Result<()> {
 fn fetch(
     source: &ModelSource,
     offer: &Offer,
-    part: &Path,
+    part: &PartialFile,
     timeout: Duration,
     common: &Common,
 ) -> anyhow::Result<()> {
-    let have = part.metadata().map_or(0, |data| data.len());
+    let have = part.bytes();
     if have == offer.bytes {
         return Ok(());
     }
@@ -118,22 +118,15 @@ fn fetch(
     let stream = source.open(&offer.file, have, timeout)?;
     let name = source.describe(&offer.file);
     if let Some(size) = stream.size.filter(|size| *size != offer.bytes) {
-        remove(part)?;
+        part.remove()?;
         bail!("{name}: it has {size} bytes, but the manifest says {}", offer.bytes);
     }
-    let mut file = OpenOptions::new()
-        .create(true)
-        .write(true)
-        .truncate(false)
-        .open(part)
-        .with_context(|| part.display().to_string())?;
-    file.set_len(stream.from).with_context(|| part.display().to_string())?;
-    io::Seek::seek(&mut file, io::SeekFrom::Start(stream.from))?;
+    let mut file = part.write_from(stream.from)?;
     let bar = progress::bar(common, "fetching", offer.bytes);
     bar.set_position(stream.from);
     // One byte more than the manifest says is enough to see that the file is another one.
     let mut limited = stream.bytes.take((offer.bytes - stream.from).saturating_add(1));
-    let copied = copy(&mut limited, (&mut file, part), timeout, &bar);
+    let copied = copy(&mut limited, (&mut file, part.path()), timeout, &bar);
     bar.finish_and_clear();
     let got = stream.from
         + copied.map_err(|error| anyhow!("{name}: {error:#}: {}", kept(part, offer)))?;
@@ -141,30 +134,20 @@ fn fetch(
         bail!("{name}: the connection ended early: {}", kept(part, offer));
     }
     if got > offer.bytes {
-        remove(part)?;
+        part.remove()?;
         bail!("{name}: it has more than the {} bytes that the manifest says", offer.bytes);
     }
-    file.sync_all().with_context(|| part.display().to_string())
+    Ok(())
 }
 
-fn kept(part: &Path, offer: &Offer) -> String {
-    let have = part.metadata().map_or(0, |data| data.len());
+fn kept(part: &PartialFile, offer: &Offer) -> String {
+    let have = part.bytes();
     format!("{have} of {} bytes are kept; the same command continues from there", offer.bytes)
-}
-
-/// Removes a part that cannot become the file.
-fn remove(part: &Path) -> anyhow::Result<()> {
-    match std::fs::remove_file(part) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            Err(error).with_context(|| part.display().to_string())
-        }
-        _ => Ok(()),
-    }
 }
 
 fn copy(
     from: &mut impl Read,
-    (to, path): (&mut File, &Path),
+    (to, path): (&mut impl Write, &Path),
     timeout: Duration,
     bar: &ProgressBar,
 ) -> anyhow::Result<u64> {
@@ -184,17 +167,17 @@ fn copy(
 }
 
 /// Checks that the checksum is right and that the file is a model. Removes it otherwise.
-fn check(offer: &Offer, part: &Path, from: &str) -> anyhow::Result<()> {
-    let found = sha256_of(part)?;
+fn check(offer: &Offer, part: &PartialFile, from: &str) -> anyhow::Result<()> {
+    let found = sha256_of(part.path())?;
     let wrong = if found != offer.sha256 {
         Some(format!("the SHA-256 is {found}, but the manifest says {}", offer.sha256))
     } else {
-        let bytes = storymeter::core::file::read(part, offer.bytes)?;
+        let bytes = storymeter_core::file::read(part.path(), offer.bytes)?;
         // The file has no name of its own yet, so errors name its source.
         StoredModel::from_bytes(Path::new(from), bytes).err().map(|error| error.to_string())
     };
     let Some(problem) = wrong else { return Ok(()) };
-    remove(part)?;
+    part.remove()?;
     let problem = problem.trim_start_matches(from).trim_start_matches(": ");
     bail!("{from}: {problem}; nothing was installed")
 }

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use clap::Args;
-use storymeter::core::terminal::plain;
-use storymeter::union::Card;
-use storymeter::union::criteria::{Criterion, HeldOut, calibrate};
+use storymeter_core::terminal::plain;
+use storymeter_union::Card;
+use storymeter_union::criteria::{Criterion, HeldOut, calibrate};
 
 use crate::args::Common;
 

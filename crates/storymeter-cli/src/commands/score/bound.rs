@@ -2,7 +2,7 @@
 
 use anyhow::{anyhow, bail};
 use storymeter::Run;
-use storymeter::core::{Direction, Error, ScoreColumn};
+use storymeter_core::{Direction, Error, ScoreColumn};
 
 use crate::args::Common;
 

@@ -1,42 +1,50 @@
 //! Prints the explanations of `--explain`, in colour if the terminal has colours.
 
+use std::io::{self, Write as _};
+
 use anstyle::{AnsiColor, Style};
 use storymeter::Scored;
-use storymeter::core::{Effect, Span, SpanKind, terminal};
+use storymeter_core::{Effect, Error, Place, Span, SpanKind, terminal};
 
-/// How explanations are shown.
-#[derive(Debug, Clone, Copy)]
+use crate::output::{Output, Reader};
+
+/// The explanations on standard output.
 pub(super) struct Shown {
-    show: bool,
+    out: Output,
     colour: bool,
+    is_first: bool,
 }
 
 impl Shown {
-    /// Prints explanations if `show` is set, and nothing otherwise.
-    pub(super) fn new(show: bool) -> Self {
-        let choice = anstream::AutoStream::choice(&std::io::stdout());
-        Self { show, colour: choice != anstream::ColorChoice::Never }
+    /// Nothing is printed before [`Shown::finish`].
+    pub(super) fn open() -> anyhow::Result<Self> {
+        let choice = anstream::AutoStream::choice(&io::stdout());
+        let colour = choice != anstream::ColorChoice::Never;
+        Ok(Self { out: Output::open(None, Reader::Person)?, colour, is_first: true })
     }
 
-    /// How to read the explanations. It comes before the first of them.
-    pub(super) fn legend(self, scored: &Scored<'_>) -> Vec<u8> {
-        let first = scored.rationales.filter(|_| self.show).and_then(<[_]>::first);
-        first.map_or(Vec::new(), |rationale| self.painted(&rationale.legend()).into_bytes())
-    }
-
-    /// The explanations of a batch, one paragraph per story.
-    pub(super) fn batch(self, scored: &Scored<'_>) -> Vec<u8> {
+    /// Adds the explanations of a batch, one paragraph per story. How to read them comes before the
+    /// first one.
+    pub(super) fn batch(&mut self, scored: &Scored) -> storymeter::Result<()> {
         let mut text = String::new();
-        let rationales = scored.rationales.filter(|_| self.show).unwrap_or_default();
-        for (record, rationale) in scored.records.iter().zip(rationales) {
+        for (record, rationale) in scored.records.iter().zip(&scored.rationales) {
+            if std::mem::take(&mut self.is_first) {
+                text.push_str(&self.painted(&rationale.legend()));
+            }
             text.push_str(&format!("{}: ", terminal::plain(&record.story.id)));
             text.push_str(&self.painted(&rationale.spans()));
             text.push('\n');
         }
-        text.into_bytes()
+        let written = self.out.write_all(text.as_bytes());
+        Ok(written.map_err(|e| Error::io(Place::file("the explanations"), e))?)
     }
 
-    fn painted(self, spans: &[Span]) -> String {
+    /// Prints them.
+    pub(super) fn finish(self) -> anyhow::Result<()> {
+        self.out.finish()
+    }
+
+    fn painted(&self, spans: &[Span]) -> String {
         let mut text = String::new();
         for span in spans {
             let style = self.style(span.kind);
@@ -49,7 +57,7 @@ impl Shown {
 
     /// Red is what lowers the score and green what raises it, the stronger the bolder. The words
     /// say the same, for those who do not see the colours.
-    fn style(self, kind: SpanKind) -> Style {
+    fn style(&self, kind: SpanKind) -> Style {
         let paint = |colour: AnsiColor| Style::new().fg_color(Some(colour.into()));
         if !self.colour {
             return Style::new();

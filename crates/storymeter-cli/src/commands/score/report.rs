@@ -26,8 +26,8 @@ pub fn report_counts(common: &Common, run: &Run, explained: bool) {
     if !common.quiet {
         run.notes().iter().for_each(|note| crate::note(note));
     }
-    report_skipped(common, &run.skipped);
-    let note = run.unlike_note().filter(|_| !common.quiet);
+    report_skipped(common, run.skipped());
+    let note = run.other_texts_note().filter(|_| !common.quiet);
     // A single text needs no search.
     let way = if explained || run.ledger().len() == 1 { "" } else { EXPLAIN };
     note.iter().for_each(|note| crate::note(&format!("{note}{way}")));

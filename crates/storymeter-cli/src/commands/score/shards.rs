@@ -6,14 +6,13 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{anyhow, bail};
-use storymeter::core::read::{ReadOptions, Skipped};
-use storymeter::core::spreadsheet::TextCells;
-use storymeter::core::write::ScoreFormat;
-use storymeter::core::{Error, Place, Progress, file};
-use storymeter::input::{Inputs, ReferenceFiles};
+use storymeter::input::Inputs;
 use storymeter::shards::{self, Outcome as Done, Shard, ShardOptions};
+use storymeter_core::read::Skipped;
+use storymeter_core::write::ScoreFormat;
+use storymeter_core::{Error, Place, Progress, file};
 
-use super::{OutputFormat, ScoreArgs, scorer};
+use super::{OutputFormat, ScoreArgs, scorer, text_cells};
 use crate::Outcome;
 use crate::args::Common;
 use crate::input::report_skipped;
@@ -44,20 +43,15 @@ pub(super) fn job(text: &str) -> Result<Job, String> {
 
 /// Scores the files one by one.
 pub(super) fn run(args: &ScoreArgs, out_dir: &Path, common: &Common) -> anyhow::Result<Outcome> {
-    let format = match args.format {
-        None => None,
-        Some(OutputFormat::Jsonl) => Some(ScoreFormat::Jsonl),
-        Some(OutputFormat::Csv) => Some(ScoreFormat::Csv),
-        Some(OutputFormat::Parquet) => Some(ScoreFormat::Parquet),
-        Some(OutputFormat::Table) => {
-            bail!("--out-dir writes the scores of every story; `storymeter merge` makes the table")
-        }
-    };
-    let options = ShardOptions {
-        read: args.input.read.options(),
-        text_cells: if args.raw_csv { TextCells::Raw } else { TextCells::Marked },
-        resume: args.resume,
-    };
+    if args.format == Some(OutputFormat::Table) {
+        bail!("--out-dir writes the scores of every story; `storymeter merge` makes the table")
+    }
+    let format = args.format.and_then(OutputFormat::of_scores);
+    let options = ShardOptions::default().with(|it| {
+        it.read = args.input.read.options();
+        it.text_cells = text_cells(args);
+        it.resume = args.resume;
+    });
     let all = shards::plan(&args.input.files, out_dir, format, options.read.format)?;
     if args.explain.is_some()
         && let Some(shard) = all.iter().find(|shard| shard.format == ScoreFormat::Csv)
@@ -95,10 +89,9 @@ fn score(
     args.scorer.refuse_unused_model(&scorer, args.explain.is_some())?;
     if args.corpus_stats.is_some() {
         // All files are the corpus, also those of other jobs.
-        let read = ReadOptions { allow_empty: true, ..options.read.clone() };
         let bar = progress::Shown::new(common);
-        let inputs = Inputs::new(corpus, read);
-        scorer.gather_corpus_stats(&inputs, &ReferenceFiles::default(), bar.progress())?;
+        let inputs = Inputs::new(corpus, options.read.clone());
+        scorer.gather_corpus_stats(&inputs, bar.progress())?;
     }
     shards::refuse_corpus(&scorer)?;
     if args.resume {

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use clap::Args;
-use storymeter::core::{Aspect, file};
-use storymeter::meta::view::text::{self, Emphasis};
-use storymeter::perturb::DEFAULT_SAMPLE;
 use storymeter::suite::SuiteMaker;
+use storymeter_core::{Aspect, file};
+use storymeter_meta::view::text::{self, Emphasis};
+use storymeter_perturb::DEFAULT_SAMPLE;
 
 use super::{aspect, chosen};
 use crate::Outcome;

@@ -5,7 +5,7 @@ mod openmeva;
 mod run;
 
 use clap::{Args, Subcommand};
-use storymeter::core::Aspect;
+use storymeter_core::Aspect;
 
 use crate::Outcome;
 use crate::args::Common;
@@ -45,7 +45,7 @@ impl SuiteArgs {
 }
 
 /// Reads the name of an aspect.
-fn aspect(name: &str) -> Result<Aspect, storymeter::core::Error> {
+fn aspect(name: &str) -> Result<Aspect, storymeter_core::Error> {
     name.trim().to_lowercase().parse()
 }
 

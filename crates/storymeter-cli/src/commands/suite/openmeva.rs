@@ -4,11 +4,11 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
-use storymeter::meta::Draft;
-use storymeter::meta::openmeva::{HumanTasks, Options};
-use storymeter::meta::suite::prepare;
-use storymeter::meta::view::{Sheet, text};
 use storymeter::suite::{OpenMeva, human_tasks};
+use storymeter_core::file::StagedFolder;
+use storymeter_meta::openmeva::{HumanTasks, Options};
+use storymeter_meta::suite::prepare;
+use storymeter_meta::view::{Sheet, text};
 
 use super::chosen;
 use super::run::{RunArgs, words};
@@ -68,7 +68,7 @@ pub fn run(args: &RunArgs, data: &OpenMeva, common: &Common) -> anyhow::Result<O
         };
         let tasks = human_tasks(&rated, &options)?;
         printed += &shown(&tasks, args)?;
-        human = args.output.as_deref().map(|folder| draft(&tasks, folder, &inputs, args));
+        human = args.output.as_deref().map(|folder| stage(&tasks, folder, &inputs, args));
     }
     for named in suites {
         let Some(scorer) = &scorer else { break };
@@ -91,7 +91,7 @@ pub fn run(args: &RunArgs, data: &OpenMeva, common: &Common) -> anyhow::Result<O
     out.write_all(printed.as_bytes())?;
     let written = out.finish();
     if !failed(&written) {
-        human.map_or(Ok(Vec::new()), |draft| draft.commit(&[HUMAN.to_owned()]))?;
+        human.map_or(Ok(Vec::new()), |staged| staged.commit(&[HUMAN.to_owned()]))?;
         for folder in folders {
             folder.commit()?;
         }
@@ -124,20 +124,20 @@ fn shown(tasks: &HumanTasks, args: &RunArgs) -> anyhow::Result<String> {
 }
 
 /// The files of the tasks with people, which get their names later.
-fn draft(
+fn stage(
     tasks: &HumanTasks,
     folder: &Path,
     inputs: &[&Path],
     args: &RunArgs,
-) -> anyhow::Result<Draft> {
+) -> anyhow::Result<StagedFolder> {
     let older = [HUMAN.to_owned()];
-    let mut draft = Draft::new(folder)?;
+    let mut staged = StagedFolder::new(folder)?;
     let table = tasks.sheets().into_iter().find(|sheet| sheet.id == "all");
     if let Some(table) = table {
-        draft.write(HUMAN_TABLE, text::csv(&table, args.cells()).as_bytes())?;
+        staged.write(HUMAN_TABLE, text::csv(&table, args.cells()).as_bytes())?;
     }
-    draft.write(HUMAN, format!("{}\n", serde_json::to_string_pretty(tasks)?).as_bytes())?;
-    draft.check_inputs(inputs, &older)?;
-    draft.check_targets(&older)?;
-    Ok(draft)
+    staged.write(HUMAN, format!("{}\n", serde_json::to_string_pretty(tasks)?).as_bytes())?;
+    staged.check_inputs(inputs, &older)?;
+    staged.check_targets(&older)?;
+    Ok(staged)
 }

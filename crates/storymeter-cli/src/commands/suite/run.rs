@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use clap::Args;
-use storymeter::core::spreadsheet::TextCells;
-use storymeter::core::terminal::plain;
-use storymeter::core::{Aspect, Header, file};
-use storymeter::meta::suite::{SuiteOptions, SuiteResult, prepare};
-use storymeter::meta::view::{self, Sheet, text, typeset};
 use storymeter::suite::{OpenMeva, Suite, TextScores};
+use storymeter_core::spreadsheet::TextCells;
+use storymeter_core::terminal::plain;
+use storymeter_core::{Aspect, Header, file};
+use storymeter_meta::suite::{SuiteOptions, SuiteResult, prepare};
+use storymeter_meta::view::{self, Sheet, text, typeset};
 
 use super::{aspect, chosen, openmeva};
 use crate::Outcome;

@@ -3,31 +3,22 @@
 use std::path::Path;
 
 use anyhow::bail;
-use storymeter::baselines::configuration::Configuration;
-use storymeter::baselines::criteria::{CriteriaMap, Job, LeftOut, Set, Settings, train};
-use storymeter::baselines::fine_tune::Event;
+use storymeter_baselines::configuration::Configuration;
+use storymeter_baselines::criteria::{CriteriaMap, Job, LeftOut, Set, Settings, train};
 
 use super::bleurt::in_file;
-use super::fine_tuned::{device, hear, summarise};
-use super::watcher::Watcher;
-use super::{Corpus, TrainArgs, clear_folder, print_settings, read_stories, take_output};
+use super::fine_tuned::{device, follow};
+use super::{Corpus, TrainArgs, ends, print_settings, read_stories, settings, take_output};
 use crate::Outcome;
 use crate::args::Common;
 
 /// Trains, or prints the settings.
 pub fn run(args: &TrainArgs, common: &Common) -> anyhow::Result<Outcome> {
-    let mut settings = match &args.config {
-        Some(path) => Settings::read(path)?,
-        None => Settings::default(),
-    };
-    settings.seed = args.seed.unwrap_or(settings.seed);
-    settings.epochs = args.epochs.unwrap_or(settings.epochs);
+    let settings = settings(args, |it: &mut Settings| (&mut it.seed, &mut it.epochs))?;
     if args.print_config {
         return print_settings(&settings.to_toml());
     }
-    let (Some(init), Some(out)) = (&args.init, &args.output) else {
-        bail!("training needs a model to start from (--init) and an output folder (-o)");
-    };
+    let (init, out) = ends(args, "a model to start from")?;
     if args.rated.is_empty() {
         bail!("--kind criteria needs stories with human ratings (--rated)");
     }
@@ -39,8 +30,7 @@ pub fn run(args: &TrainArgs, common: &Common) -> anyhow::Result<Outcome> {
         Some(path) => CriteriaMap::read(path)?,
         None => CriteriaMap::default(),
     };
-    let log = args.log.clone().unwrap_or_else(|| out.join("train.jsonl"));
-    let folder = take_output(args, (init, out, &log), common)?;
+    let place = take_output(args, (init, out), common)?;
     let Corpus { stories: rated, files } = read_stories(&args.rated, args, common)?;
     let human = match args.stories.is_empty() {
         true => Corpus::default(),
@@ -69,18 +59,10 @@ pub fn run(args: &TrainArgs, common: &Common) -> anyhow::Result<Outcome> {
         device,
         resume: args.resume,
     };
-    let mut watcher = Watcher::new(common, log, settings.epochs);
-    let reports = train(&job, &mut |event| {
-        if args.overwrite && matches!(event, Event::Start(_)) {
-            clear_folder(args.kind(), out)?;
-        }
-        hear(&mut watcher, settings.epochs, event)
-    });
-    let reports = reports.map_err(|error| in_file(error, &files))?;
-    watcher.finish();
-    drop(folder);
-    summarise(&reports, out, "storymeter score FILE --metric criteria --model ")?;
-    Ok(Outcome::Done)
+    let usage = "storymeter score FILE --metric criteria --model ";
+    follow((args, common), place, settings.epochs, usage, |watch| {
+        train(&job, watch).map_err(|error| in_file(error, &files))
+    })
 }
 
 /// The name of a set: that of its file up to the first dot.

@@ -9,16 +9,18 @@ use anyhow::bail;
 use indicatif::HumanCount;
 use serde_json::{Map, Value, json};
 #[cfg(feature = "cuda")]
-use storymeter::baselines::Activations;
-use storymeter::baselines::fine_tune::{EpochReport, Event};
-use storymeter::baselines::{self, Device};
-use storymeter::core::terminal::plain;
+use storymeter_baselines::Activations;
+use storymeter_baselines::Device;
+use storymeter_baselines::fine_tune::{EpochReport, Event, Watch};
+use storymeter_core::terminal::plain;
 
 #[cfg(feature = "cuda")]
 use super::PrecisionArg;
 use super::log::{skipped_steps, tagged};
 use super::watcher::Watcher;
-use super::{DeviceArg, TrainArgs};
+use super::{Destination, DeviceArg, TrainArgs, clear_folder};
+use crate::Outcome;
+use crate::args::Common;
 use crate::output::{Output, Reader};
 
 /// The device that the command line names.
@@ -44,8 +46,30 @@ pub fn device(args: &TrainArgs) -> anyhow::Result<Device> {
     }
 }
 
+/// Trains a model with `train`: writes the log, moves the bar, and prints the table of the epochs
+/// and how the model is used.
+pub fn follow(
+    (args, common): (&TrainArgs, &Common),
+    Destination { out, log, folder }: Destination<'_>,
+    epochs: u64,
+    usage: &str,
+    train: impl FnOnce(Watch<'_>) -> anyhow::Result<Vec<EpochReport>>,
+) -> anyhow::Result<Outcome> {
+    let mut watcher = Watcher::new(common, log, epochs);
+    let reports = train(&mut |event| {
+        if args.overwrite && matches!(event, Event::Start(_)) {
+            clear_folder(args.kind(), out)?;
+        }
+        hear(&mut watcher, epochs, event)
+    })?;
+    watcher.finish();
+    drop(folder);
+    summarise(&reports, out, usage)?;
+    Ok(Outcome::Done)
+}
+
 /// Writes an event to the log and moves the bar.
-pub fn hear(watcher: &mut Watcher, epochs: u64, event: Event<'_>) -> baselines::Result<()> {
+fn hear(watcher: &mut Watcher, epochs: u64, event: Event<'_>) -> storymeter_baselines::Result<()> {
     match event {
         Event::Note(text) => watcher.note(text),
         Event::Start(start) => {
@@ -98,7 +122,7 @@ fn epoch_line(report: &EpochReport) -> Value {
 
 /// Prints a table of the epochs, with a column for each figure of the dev examples, and how the
 /// model is used.
-pub fn summarise(reports: &[EpochReport], out: &Path, usage: &str) -> anyhow::Result<()> {
+fn summarise(reports: &[EpochReport], out: &Path, usage: &str) -> anyhow::Result<()> {
     let mut page = Output::open(None, Reader::Person)?;
     let figures: BTreeSet<&String> =
         reports.iter().flat_map(|report| report.dev.figures.keys()).collect();

@@ -8,14 +8,14 @@
 //!   stories, also for human stories alone and by technique.
 //! - `end` comes once: the seconds, the tokens, the best epoch and the signature.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
-use storymeter::core::{AtomicFile, Error, Place, Result};
-use storymeter::union::train::{EpochReport, Event, Quality};
+use storymeter_core::{AtomicFile, Error, Place, Result};
+use storymeter_union::train::{EpochReport, Event, Quality};
 
 use crate::output::{is_stdout, stdout_file};
 
@@ -35,25 +35,15 @@ impl Log {
         if is_stdout(path) {
             return Ok(Self { path: path.to_owned(), file: stdout_file().map_err(failed)? });
         }
-        // A device or a pipe has no earlier log, and is not read: it may have no end.
-        if path.metadata().is_ok_and(|there| !there.is_file() && !there.is_dir()) {
-            let file = OpenOptions::new().write(true).open(path).map_err(failed)?;
-            return Ok(Self { path: path.to_owned(), file });
-        }
         let mut start = AtomicFile::create(path)?;
-        match File::open(path) {
-            Ok(log) if epochs_done > 0 => {
-                let length = end_of_epoch(BufReader::new(&log), epochs_done).map_err(failed)?;
-                let log = File::open(path).map_err(failed)?;
-                io::copy(&mut log.take(length), &mut start).map_err(failed)?;
-            }
-            Ok(_) => {}
-            Err(error) if error.kind() == ErrorKind::NotFound => {}
-            Err(error) => return Err(failed(error)),
+        // A device or a pipe has no earlier log, and is not read: it may have no end.
+        if epochs_done > 0 && start.replaces().is_some_and(Path::exists) {
+            let log = File::open(path).map_err(failed)?;
+            let length = end_of_epoch(BufReader::new(&log), epochs_done).map_err(failed)?;
+            let log = File::open(path).map_err(failed)?;
+            io::copy(&mut log.take(length), &mut start).map_err(failed)?;
         }
-        start.commit()?;
-        let file = OpenOptions::new().append(true).open(path).map_err(failed)?;
-        Ok(Self { path: path.to_owned(), file })
+        Ok(Self { path: path.to_owned(), file: start.commit_and_append()? })
     }
 
     /// Writes one line.

@@ -3,16 +3,18 @@
 use std::io::Write;
 use std::path::Path;
 
-use anyhow::bail;
 use indicatif::HumanCount;
 use serde_json::json;
-use storymeter::baselines::configuration::Configuration;
-use storymeter::baselines::ruber::{EpochReport, Event, Job, Settings, Start, train};
-use storymeter::core::terminal::plain;
+use storymeter_baselines::configuration::Configuration;
+use storymeter_baselines::ruber::{EpochReport, Event, Job, Settings, Start, train};
+use storymeter_core::terminal::plain;
 
 use super::log::tagged;
 use super::watcher::Watcher;
-use super::{TrainArgs, clear_folder, one_device, print_settings, read_stories, take_output};
+use super::{
+    Destination, TrainArgs, clear_folder, ends, one_device, print_settings, read_stories, settings,
+    take_output,
+};
 use crate::Outcome;
 use crate::args::Common;
 use crate::output::{Output, Reader};
@@ -22,20 +24,12 @@ const ENCODING: f64 = 0.7;
 
 /// Trains, or prints the settings.
 pub fn run(args: &TrainArgs, common: &Common) -> anyhow::Result<Outcome> {
-    let mut settings = match &args.config {
-        Some(path) => Settings::read(path)?,
-        None => Settings::default(),
-    };
-    settings.seed = args.seed.unwrap_or(settings.seed);
-    settings.epochs = args.epochs.unwrap_or(settings.epochs);
+    let settings = settings(args, |it: &mut Settings| (&mut it.seed, &mut it.epochs))?;
     if args.print_config {
         return print_settings(&settings.to_toml());
     }
-    let (Some(init), Some(out)) = (&args.init, &args.output) else {
-        bail!("training needs an encoder (--init) and an output folder (-o)");
-    };
-    let log = args.log.clone().unwrap_or_else(|| out.join("train.jsonl"));
-    let folder = take_output(args, (init, out, &log), common)?;
+    let (init, out) = ends(args, "an encoder")?;
+    let Destination { log, folder, .. } = take_output(args, (init, out), common)?;
     let corpus = read_stories(&args.stories, args, common)?;
     let job = Job {
         init,

@@ -11,8 +11,8 @@ use std::thread::{JoinHandle, sleep};
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use storymeter::core::file::remove_temporaries;
-use storymeter::union::train::{NcclId, Rank, Team};
+use storymeter_core::file::remove_temporaries;
+use storymeter_union::train::{NcclId, Rank, Team};
 
 use crate::Outcome;
 

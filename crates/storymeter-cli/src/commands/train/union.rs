@@ -5,12 +5,12 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::bail;
-use storymeter::core::terminal::plain;
-use storymeter::perturb::Technique;
+use storymeter_core::terminal::plain;
+use storymeter_perturb::Technique;
+use storymeter_union::Reconstruction;
 #[cfg(feature = "cuda")]
-use storymeter::union::train::Activations;
-use storymeter::union::train::{Device, EpochReport, Event, Job, Preset, Settings, train};
-use storymeter::union::{self, Reconstruction};
+use storymeter_union::train::Activations;
+use storymeter_union::train::{Device, EpochReport, Event, Job, Preset, Settings, train};
 
 #[cfg(feature = "cuda")]
 use super::PrecisionArg;
@@ -19,7 +19,8 @@ use super::log::skipped_steps;
 use super::team;
 use super::watcher::Watcher;
 use super::{
-    DeviceArg, Kind, PresetArg, TrainArgs, clear_folder, print_settings, read_stories, take_output,
+    DeviceArg, Kind, PresetArg, TrainArgs, clear_folder, ends, log_of, print_settings,
+    read_stories, take_output,
 };
 use crate::Outcome;
 use crate::args::Common;
@@ -38,14 +39,11 @@ pub fn run(args: &TrainArgs, common: &Common) -> anyhow::Result<Outcome> {
         };
         return print_settings(&format!("{about}{}", settings.to_toml()));
     }
-    let (Some(init), Some(out)) = (&args.init, &args.output) else {
-        bail!("training needs an encoder (--init) and an output folder (-o)");
-    };
+    let (init, out) = ends(args, "an encoder")?;
     settings.check(init).map_err(|error| with_origin(error, args, &settings))?;
-    let log = args.log.clone().unwrap_or_else(|| out.join("train.jsonl"));
     // The ranks of a team leave the folder to the process that oversees them.
-    let folder = match args.rank {
-        None => Some(take_output(args, (init, out, &log), common)?),
+    let place = match args.rank {
+        None => Some(take_output(args, (init, out), common)?),
         Some(_) => None,
     };
     #[cfg(feature = "cuda")]
@@ -79,7 +77,7 @@ pub fn run(args: &TrainArgs, common: &Common) -> anyhow::Result<Outcome> {
         train(&job, &mut |_| Ok(()))?;
         return Ok(Outcome::Done);
     }
-    let mut watcher = Watcher::new(common, log, settings.epochs);
+    let mut watcher = Watcher::new(common, log_of(args, out), settings.epochs);
     let reports = train(&job, &mut |event| {
         watcher.hear(event)?;
         match event {
@@ -88,7 +86,7 @@ pub fn run(args: &TrainArgs, common: &Common) -> anyhow::Result<Outcome> {
         }
     })?;
     watcher.finish();
-    drop(folder);
+    drop(place);
     match args.kind() {
         Kind::DisScore => summarise_discriminator(&reports, out)?,
         _ => summarise(&reports, out)?,
@@ -97,13 +95,17 @@ pub fn run(args: &TrainArgs, common: &Common) -> anyhow::Result<Outcome> {
 }
 
 /// The error of settings that do not fit the encoder, with the place where the value comes from.
-fn with_origin(error: union::Error, args: &TrainArgs, settings: &Settings) -> anyhow::Error {
+fn with_origin(
+    error: storymeter_union::Error,
+    args: &TrainArgs,
+    settings: &Settings,
+) -> anyhow::Error {
     let (field, problem) = match &error {
-        union::Error::Setting { field, problem } => (*field, problem.clone()),
+        storymeter_union::Error::Setting { field, problem } => (*field, problem.clone()),
         _ => return error.into(),
     };
     match args.config.as_deref().map(|path| Settings::line_of(path, field)) {
-        Some(Ok(Some(place))) => storymeter::core::Error::invalid(place, problem).into(),
+        Some(Ok(Some(place))) => storymeter_core::Error::invalid(place, problem).into(),
         _ => anyhow::anyhow!(
             "the setting {field} of the preset {} {problem}; a file of --config can change it",
             settings.preset.name()
@@ -174,7 +176,7 @@ fn discriminator(settings: Settings, config: Option<&Path>) -> anyhow::Result<Se
     for (field, wrong, right) in refused {
         if let (true, Some(place)) = (wrong, line(field)?) {
             let problem = format!("must be {right}: stories of machines are not damaged ones");
-            return Err(storymeter::core::Error::invalid(place, problem).into());
+            return Err(storymeter_core::Error::invalid(place, problem).into());
         }
     }
     let named = line("delexicalise")?.is_some();

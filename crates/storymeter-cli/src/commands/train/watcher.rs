@@ -5,8 +5,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{HumanCount, ProgressBar, ProgressStyle};
 use serde_json::Value;
-use storymeter::union::train::{Event, Start};
-use storymeter::{core, union};
+use storymeter_union::train::{Event, Start};
 
 use super::log::{Log, line_of};
 use crate::args::Common;
@@ -40,7 +39,7 @@ impl Watcher {
     }
 
     /// Writes an event to the log and moves the bar.
-    pub fn hear(&mut self, event: Event<'_>) -> union::Result<()> {
+    pub fn hear(&mut self, event: Event<'_>) -> storymeter_union::Result<()> {
         match event {
             Event::Start(start) => {
                 self.describe(start);
@@ -62,14 +61,14 @@ impl Watcher {
     }
 
     /// Starts the log, or continues it after its first `epochs_done` epochs.
-    pub fn open_log(&mut self, epochs_done: u64) -> core::Result<()> {
+    pub fn open_log(&mut self, epochs_done: u64) -> storymeter_core::Result<()> {
         self.log = Some(Log::open(&self.path, epochs_done)?);
         self.begun = Some((Instant::now(), epochs_done as f64 / self.epochs.max(1) as f64));
         Ok(())
     }
 
     /// Writes a line to the log, if it is open.
-    pub fn write(&mut self, line: &Value) -> core::Result<()> {
+    pub fn write(&mut self, line: &Value) -> storymeter_core::Result<()> {
         match &mut self.log {
             Some(log) => log.write(line),
             None => Ok(()),

@@ -1,6 +1,6 @@
 //! What `storymeter model` never destroys, prints or waits for.
 
-use storymeter::core::file::FolderLock;
+use storymeter_core::file::FolderLock;
 
 use super::*;
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::Read;
 
-use storymeter::core::file::FolderLock;
+use storymeter_core::file::FolderLock;
 
 use super::*;
 use crate::tiny_model::write_model;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use crate::read::format::known_stem;
+use crate::file::FileName;
 use crate::read::shown::{cut, listed, quoted};
 use crate::{
     Absence, Catalogue, Column, Direction, Error, Key, Origin, Place, Result, Role, Row,
@@ -34,9 +34,9 @@ use crate::{
 /// ```
 ///
 /// # Errors
-/// If a file cannot be read, a system has an id twice in one file, two files have different values
-/// for the same story in the same column, or a file shares neither a story nor a column with those
-/// before it.
+/// Returns an error if a file cannot be read, a system has an id twice in one file, two files have
+/// different values for the same story in the same column, or a file shares neither a story nor a
+/// column with those before it.
 pub fn joined_scores(paths: &[impl AsRef<Path>], catalogue: &Catalogue) -> Result<ScoreTable> {
     let read = |path: &Path| Ok((path.to_owned(), super::scores(path, catalogue)?));
     let mut files = paths
@@ -86,7 +86,7 @@ fn system_names(files: &[(PathBuf, ScoreTable)]) -> Vec<Option<String>> {
     };
     let nameless = |table: &ScoreTable| table.rows().iter().all(|row| row.system.is_none());
     let name = |(at, (path, table)): (usize, &(PathBuf, ScoreTable))| {
-        (nameless(table) && shares(at)).then(|| known_stem(path))
+        (nameless(table) && shares(at)).then(|| FileName::of(path).system().to_owned())
     };
     let mut names: Vec<Option<String>> = files.iter().enumerate().map(name).collect();
     // Files of the same name in different folders keep their paths.

@@ -1,4 +1,5 @@
-//! Reads one JSON object per line, as `score -o X.jsonl` writes them.
+//! Reads one JSON object per line, as `score -o X.jsonl` writes them. Where no line has the field
+//! `scores`, other fields with numbers are scores, as columns of numbers are in a table.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -9,7 +10,7 @@ use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqA
 
 use super::{Lines, MAX_COLUMNS};
 use crate::read::fields::{
-    Current, FlatRatings, HeldFields, Judgments, Label, NameSeed, Named, TWICE, describe,
+    Current, FlatRatings, HeldFields, Label, NameSeed, Named, TWICE, describe,
 };
 use crate::read::lines::{Line, LineReader, is_blank};
 use crate::read::names::{Candidate, Field, FieldNames, UsedNames};
@@ -19,6 +20,9 @@ use crate::{Absence, Error, Place, Ratings, Result, Row};
 
 pub(super) fn read(mut lines: LineReader, path: &Path) -> Result<Lines> {
     let (mut found, mut used) = (Lines::default(), UsedNames::default());
+    // Scores that stand among the fields count only if no line has the field `scores`.
+    let (mut flat, mut has_scores) = (Lines::default(), false);
+    let mut has_ids = false;
     while let Some(line) = lines.next()? {
         let place = Place::file(path).at_line(lines.number());
         let text = match line {
@@ -29,25 +33,17 @@ pub(super) fn read(mut lines: LineReader, path: &Path) -> Result<Lines> {
         let parts = parse(&text, &place)?;
         used.merge(parts.used);
         let row = found.rows.len();
-        for (key, cell) in parts.scores.0 {
-            let wrong = |problem: String| {
-                let field = place.clone().in_field(format!("scores.{}", cut(&key)));
-                Error::invalid(field, problem)
-            };
-            let value = match &cell {
-                Cell::Number(number) if number.is_finite() => Ok(*number),
-                Cell::Null => Err(parts.reasons.get(&key).cloned().unwrap_or(Absence::NotGiven)),
-                cell => return Err(wrong(format!("{cell} is not a finite number"))),
-            };
-            let column = found.column(&key, &place)?;
-            if found.values[column].last().is_some_and(|&(last, _)| last == row) {
-                return Err(wrong("the field is given twice".into()));
-            }
-            found.values[column].push((row, value));
+        has_scores |= parts.scores.is_some();
+        let scores = parts.scores.unwrap_or_default();
+        found.add_scores(row, scores, &parts.reasons, "scores.", &place)?;
+        if !has_scores {
+            flat.add_scores(row, parts.flat, &parts.reasons, "", &place)?;
         }
-        let id = parts.id.map_or_else(|| row.to_string(), |id| id.0);
+        let item = parts.item.or(parts.prompt);
+        has_ids |= parts.id.is_some();
+        let id = parts.id.or_else(|| item.clone()).map_or_else(|| row.to_string(), |id| id.0);
         found.rows.push(Row {
-            item: parts.item.map_or_else(|| id.clone(), |item| item.0),
+            item: item.map_or_else(|| id.clone(), |item| item.0),
             id,
             system: parts.system.map(|system| system.0),
             ratings: parts.ratings,
@@ -55,8 +51,55 @@ pub(super) fn read(mut lines: LineReader, path: &Path) -> Result<Lines> {
             ..Row::default()
         });
     }
+    if !has_scores {
+        found.take_scores(flat);
+    }
+    if !has_ids {
+        found.number_repeated_items();
+    }
     found.note_names(&used, path);
     Ok(found)
+}
+
+impl Lines {
+    /// Adds the scores of a row. Errors name them after `field`.
+    fn add_scores(
+        &mut self,
+        row: usize,
+        scores: Members,
+        reasons: &HashMap<String, Absence>,
+        field: &str,
+        place: &Place,
+    ) -> Result<()> {
+        for (key, cell) in scores.0 {
+            let wrong = |problem: String| {
+                let field = place.clone().in_field(format!("{field}{}", cut(&key)));
+                Error::invalid(field, problem)
+            };
+            let value = match &cell {
+                Cell::Number(number) if number.is_finite() => Ok(*number),
+                Cell::Null => Err(reasons.get(&key).cloned().unwrap_or(Absence::NotGiven)),
+                cell => return Err(wrong(format!("{cell} is not a finite number"))),
+            };
+            let column = self.column(&key, place)?;
+            if self.values[column].last().is_some_and(|&(last, _)| last == row) {
+                return Err(wrong(TWICE.into()));
+            }
+            self.values[column].push((row, value));
+        }
+        Ok(())
+    }
+
+    /// Takes the columns of `other` that have a number.
+    fn take_scores(&mut self, other: Self) {
+        for (key, values) in other.keys.into_iter().zip(other.values) {
+            if values.iter().any(|(_, value)| value.is_ok()) {
+                self.columns.insert(key.to_string(), self.keys.len());
+                self.keys.push(key);
+                self.values.push(values);
+            }
+        }
+    }
 }
 
 /// One line.
@@ -65,8 +108,11 @@ struct Parts {
     id: Option<Label>,
     system: Option<Label>,
     item: Option<Label>,
+    prompt: Option<Label>,
     ratings: Ratings,
-    scores: Members,
+    scores: Option<Members>,
+    /// Numbers in other fields, which are scores if there is no field `scores`.
+    flat: Members,
     reasons: HashMap<String, Absence>,
     used: UsedNames,
 }
@@ -108,47 +154,53 @@ impl<'de> Visitor<'de> for &Object<'_> {
         while let Some(named) = map.next_key_seed(NameSeed(self.names))? {
             match named {
                 // A line of scores may also have the story, whose text is of no use here.
-                Named::Field(Candidate {
-                    field: Field::Story | Field::Prompt | Field::Reference,
-                    ..
-                })
-                | Named::Unknown => drop(map.next_value::<IgnoredAny>()?),
+                Named::Field(Candidate { field: Field::Story | Field::Reference, .. }) => {
+                    map.next_value::<IgnoredAny>()?;
+                }
                 Named::Field(candidate) => {
-                    self.current.set(self.names.name(candidate.field, candidate.position()));
+                    self.current.set(self.names.name(candidate.field, candidate.position));
                     held.offer(candidate, map.next_value()?, &mut parts.used);
                 }
-                Named::Criterion(name) => {
+                Named::Ratings(name) => {
                     self.current.set(&name);
                     flat.take(&name, &mut map)?;
                 }
-                Named::Scores => {
-                    self.current.set("scores");
-                    once(&mut scores, &mut map)?;
-                }
-                Named::Absent => {
-                    self.current.set("absent");
-                    once(&mut absent, &mut map)?;
-                    check_once(absent.as_ref().and_then(Option::as_ref))?;
+                Named::Other(name) => {
+                    self.current.set(&name);
+                    match name.as_str() {
+                        "scores" => once(&mut scores, &mut map)?,
+                        "absent" => {
+                            once(&mut absent, &mut map)?;
+                            check_once(absent.as_ref().and_then(Option::as_ref))?;
+                        }
+                        _ => {
+                            let cell = map.next_value()?;
+                            if matches!(cell, Cell::Number(_) | Cell::Null) {
+                                parts.flat.0.push((name, cell));
+                            }
+                        }
+                    }
                 }
             }
             self.current.clear();
         }
-        let mut judged: Option<Judgments> = None;
+        let mut judged = None;
         for held in held.into_values() {
-            let (field, position) = (held.candidate.field, held.candidate.position());
+            let (field, position) = (held.candidate.field, held.candidate.position);
             self.current.set(self.names.name(field, position));
             match field {
                 Field::Id => parts.id = held.read()?,
                 Field::System => parts.system = held.read()?,
                 Field::Item => parts.item = held.read()?,
-                Field::Ratings => judged = held.read()?,
-                Field::Story | Field::Prompt | Field::Reference => {}
+                Field::Ratings => judged = Some(held.ratings(self.names.name(field, position))?),
+                Field::Prompt => parts.prompt = held.read()?,
+                Field::Story | Field::Reference => {}
             }
             parts.used.take(field, position);
             self.current.clear();
         }
         parts.ratings = flat.join(judged, &self.current)?;
-        parts.scores = scores.flatten().unwrap_or_default();
+        parts.scores = scores.flatten();
         parts.reasons = absent.flatten().unwrap_or_default().reasons();
         Ok(parts)
     }

@@ -42,12 +42,14 @@ pub(super) use csv::number;
 pub use explanations::explanations;
 pub use hanna::{hanna_metric_name, hanna_scores};
 pub use join::{join_scores, joined_scores};
+pub use table::{ScoreField, score_fields};
 
+use super::ReadOptions;
 use super::lines::LineReader;
 use super::names::UsedNames;
 use super::shown::listed;
 use super::source::{PARQUET_MAGIC, Source};
-use super::{Format, ReadOptions};
+use crate::file::{Ending, FileName};
 use crate::{
     Absence, Catalogue, Column, Direction, Error, Header, Key, Place, Range, Result, Row,
     ScoreTable, Value,
@@ -66,7 +68,8 @@ use crate::{
 /// ```
 ///
 /// # Errors
-/// If the file cannot be read, a value is not a number, or the header belongs to another file.
+/// Returns an error if the file cannot be read, a value is not a number, or the header belongs to
+/// another file.
 pub fn scores(path: &Path, catalogue: &Catalogue) -> Result<ScoreTable> {
     read(Source::open(path, &[])?, path, catalogue)
 }
@@ -134,7 +137,7 @@ enum Layout {
 fn layout(start: &[u8], path: &Path) -> Layout {
     let text = String::from_utf8_lossy(start);
     let first = text.trim_start_matches('\u{feff}').trim_start();
-    let named_table = Format::is_table_name(path);
+    let named_table = matches!(FileName::of(path).ending(), Some(Ending::Csv | Ending::Tsv));
     let header = first.lines().next().unwrap_or_default();
     if hanna::is_start(first) {
         Layout::Hanna
@@ -202,6 +205,16 @@ impl Lines {
         self.columns.insert(key.to_owned(), column);
         self.values.push(Vec::new());
         Ok(column)
+    }
+
+    /// Without ids, the items are the ids, unless a system has several stories for one item. Then
+    /// the rows are numbered.
+    fn number_repeated_items(&mut self) {
+        let mut seen = HashSet::new();
+        let mut names = self.rows.iter().map(|row| (row.system.as_deref(), row.id.as_str()));
+        if names.any(|name| !seen.insert(name)) {
+            self.rows.iter_mut().enumerate().for_each(|(at, row)| row.id = at.to_string());
+        }
     }
 
     /// Notes which names of fields were passed over for more usual ones.

@@ -16,11 +16,11 @@ use parquet::file::reader::FileReader;
 use parquet::record::Field;
 use parquet::schema::types::Type;
 
-use super::table::{Cell, Content, OWN, Table, check_names, contents, criterion};
+use super::table::{Cell, Content, OWN, Table, check_names, contents};
 use super::{Lines, MAX_COLUMNS, jsonl};
 use crate::read::ReadOptions;
 use crate::read::fields::{Judgments, describe};
-use crate::read::names::UsedNames;
+use crate::read::names::{UsedNames, rated};
 use crate::read::parquet::{
     CheckedRows, StrictFile, Wrong, check_schema, file_of, guarded, message, value,
 };
@@ -94,7 +94,7 @@ impl Columns {
         let names: Vec<String> = types.iter().map(|column| column.name().to_owned()).collect();
         check_names(&names, place)?;
         let own = names.iter().take(OWN.len()).eq(OWN);
-        let (contents, used) = contents(&names);
+        let (contents, used) = contents(&names, place)?;
         let mut found = Self {
             types: vec![],
             names: vec![],
@@ -110,7 +110,7 @@ impl Columns {
             let content = match content {
                 Content::Ignored => continue,
                 Content::Number if is_number => Content::Number,
-                Content::Number if criterion(name) == Some(name.as_str()) => {
+                Content::Number if rated(name).is_some_and(|rated| rated.criterion == name) => {
                     if found.human.replace(found.names.len()).is_some() {
                         let problem = "there are two columns of ratings; keep one of them";
                         return Err(Error::invalid(place.clone().in_field(name), problem));

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::Lines;
-use crate::read::names::{self, Field, FieldNames, UsedNames};
+use crate::read::names::{Field, FieldNames, UsedNames, rated};
 use crate::read::shown::{cut, listed, quoted};
 use crate::{Error, Place, Result, Row, Value};
 
@@ -49,34 +49,23 @@ pub(super) enum Content {
 pub(super) const OWN: [&str; 3] = ["id", "system", "item"];
 
 /// What the columns hold, by their names, and which names were found.
-pub(super) fn contents(names: &[String]) -> (Vec<Content>, UsedNames) {
+pub(super) fn contents(names: &[String], place: &Place) -> Result<(Vec<Content>, UsedNames)> {
     let mut contents = vec![Content::Number; names.len()];
-    let mut used = UsedNames::default();
     if names.iter().take(OWN.len()).eq(OWN) {
         // In a file of ours, every other column is a score, whatever its name is.
         contents[..OWN.len()].copy_from_slice(&[Content::Id, Content::System, Content::Item]);
-        return (contents, used);
+        return Ok((contents, UsedNames::default()));
     }
-    let known = FieldNames::default();
-    for (content, field) in [
-        (Content::Id, Field::Id),
-        (Content::System, Field::System),
-        (Content::Item, Field::Item),
-        (Content::Prompt, Field::Prompt),
-    ] {
-        let found = names.iter().enumerate().filter_map(|(at, name)| Some((known.find(name)?, at)));
-        let mut found: Vec<_> = found.filter(|(it, _)| it.field == field).collect();
-        // The most usual name wins where a file has two.
-        found.sort_unstable_by_key(|(it, at)| (it.rank, *at));
-        for (rank, (it, column)) in found.into_iter().enumerate() {
-            if rank == 0 {
-                contents[column] = content;
-                used.take(field, it.position());
-            } else {
-                contents[column] = Content::Ignored;
-                used.pass_over(field, it.position());
-            }
-        }
+    let found = FieldNames::default().among(names, "column", place)?;
+    for (content, field) in contents.iter_mut().zip(&found.fields) {
+        *content = match field {
+            Some((Field::Id, true)) => Content::Id,
+            Some((Field::System, true)) => Content::System,
+            Some((Field::Item, true)) => Content::Item,
+            Some((Field::Prompt, true)) => Content::Prompt,
+            Some((Field::Id | Field::System | Field::Item, false)) => Content::Ignored,
+            _ => Content::Number,
+        };
     }
     let find = |aliases: &[&str]| {
         aliases.iter().find_map(|alias| names.iter().position(|name| is_named(name, &[alias])))
@@ -96,18 +85,37 @@ pub(super) fn contents(names: &[String]) -> (Vec<Content>, UsedNames) {
             *content = Content::Ignored;
         }
     }
-    (contents, used)
+    Ok((contents, found.used))
 }
 
-/// The criterion that a column of ratings is about. In a table of scores, a column of numbers may
-/// also be called `human` or `human_CRITERION`.
-pub(super) fn criterion(name: &str) -> Option<&str> {
-    if is_named(name, &["human", "rating", "ratings"]) {
-        return Some(name);
-    }
-    let (start, criterion) = name.split_at_checked("human_".len())?;
-    names::criterion(name)
-        .or_else(|| (is_named(start, &["human_"]) && !criterion.is_empty()).then_some(criterion))
+/// What a column of a table of scores in memory holds, by its name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ScoreField {
+    /// What is said about the story: who wrote it, its item, or its text.
+    Story(Field),
+    /// Ratings on a criterion.
+    Ratings(String),
+    /// Scores, if it has numbers.
+    Score,
+    /// Nothing that is read, because another column has a more usual name of the same field.
+    PassedOver,
+}
+
+/// What the columns of a table of scores in memory hold. They have the same names as in files.
+///
+/// # Errors
+/// Returns an error if two columns have the same name.
+pub fn score_fields(names: &[String], place: &Place) -> Result<Vec<ScoreField>> {
+    let found = FieldNames::default().among(names, "column", place)?;
+    let content = |(name, field): (&String, &Option<(Field, bool)>)| match (field, rated(name)) {
+        (None | Some((Field::Ratings, _)), Some(one)) => {
+            ScoreField::Ratings(one.criterion.to_owned())
+        }
+        (Some((field, true)), _) => ScoreField::Story(*field),
+        (Some((Field::Id | Field::System | Field::Item, false)), _) => ScoreField::PassedOver,
+        _ => ScoreField::Score,
+    };
+    Ok(names.iter().zip(&found.fields).map(content).collect())
 }
 
 /// A row by its system and id. Without an id, the item or the number of the row stands for it.
@@ -134,7 +142,7 @@ impl Table {
     /// A table with these columns, of which one at least has scores. The header is where errors
     /// about the columns point.
     pub fn new(names: Vec<String>, header: Place) -> Result<Self> {
-        let (contents, used) = contents(&names);
+        let (contents, used) = contents(&names, &header)?;
         if !contents.iter().any(|content| matches!(content, Content::Number | Content::Value)) {
             let problem =
                 format!("there is no column of scores; the columns are: {}", listed(&names));
@@ -218,8 +226,8 @@ impl Table {
         let value = cells[column].number().ok_or_else(|| {
             not_a_number(&cells[column].shown(), place.clone().in_field(cut(&self.names[column])))
         })?;
-        match criterion(&metric) {
-            Some(criterion) => self.found.rows[row].ratings.push(criterion, value.ok()),
+        match rated(&metric) {
+            Some(rated) => self.found.rows[row].ratings.push(rated.criterion, value.ok()),
             None => {
                 let column = self.found.column(&metric, &place)?;
                 self.found.values[column].push((row, value));
@@ -244,7 +252,9 @@ impl Table {
 
     /// The rows with their values.
     pub fn finish(mut self) -> Result<Lines> {
-        self.number_repeated_items();
+        if !self.contents.contains(&Content::Id) && !self.is_long() {
+            self.found.number_repeated_items();
+        }
         self.found.note_names(&self.used, &self.header.file);
         if self.is_long() {
             return Ok(self.found);
@@ -280,10 +290,10 @@ impl Table {
         for column in kept {
             let name = self.names[column].clone();
             let values = std::mem::take(&mut self.values[column]);
-            match criterion(&name) {
-                Some(criterion) => {
+            match rated(&name) {
+                Some(rated) => {
                     for (row, value) in values {
-                        self.found.rows[row].ratings.push(criterion, value.ok());
+                        self.found.rows[row].ratings.push(rated.criterion, value.ok());
                     }
                 }
                 None => {
@@ -293,20 +303,6 @@ impl Table {
             }
         }
         Ok(self.found)
-    }
-
-    /// Without a column of ids, the items are the ids, unless a system has several stories for one
-    /// item. Then the rows are numbered.
-    fn number_repeated_items(&mut self) {
-        if self.contents.contains(&Content::Id) || self.is_long() {
-            return;
-        }
-        let rows = &mut self.found.rows;
-        let mut seen = std::collections::HashSet::new();
-        if rows.iter().all(|row| seen.insert((row.system.as_deref(), row.id.as_str()))) {
-            return;
-        }
-        rows.iter_mut().enumerate().for_each(|(at, row)| row.id = at.to_string());
     }
 }
 

@@ -48,7 +48,8 @@ impl GgufFile {
     /// Reads the header, and translates it to what Hugging Face's files say.
     ///
     /// # Errors
-    /// If the file is damaged or a part of several files, or if the architecture is not supported.
+    /// Returns an error if the file is damaged or a part of several files, or if the architecture
+    /// is not supported.
     pub(crate) fn open(content: Content<'static>) -> Result<GgufFile> {
         let Header { facts, tensors, data } = header::read(content.reader(), content.length())
             .map_err(|problem| content.broken(problem))?;

@@ -234,13 +234,12 @@ pub(super) fn two_files(
 
 /// The lines of a file, with their numbers from 1.
 fn open(file: &Path) -> Result<impl Iterator<Item = Result<(u64, String)>>> {
-    let options = ReadOptions {
-        format: Some(Format::Lines),
-        duplicates: DuplicateIds::Allow,
-        allow_empty: true,
-        allow_none: true,
-        ..ReadOptions::default()
-    };
+    let options = ReadOptions::default().with(|it| {
+        it.format = Some(Format::Lines);
+        it.duplicates = DuplicateIds::Allow;
+        it.allow_empty = true;
+        it.allow_none = true;
+    });
     let records = read::open(&[file.to_owned()], &options)?;
     Ok(records.map(|record| {
         let record = record?;

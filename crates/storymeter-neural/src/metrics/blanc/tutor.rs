@@ -56,7 +56,7 @@ impl Tutor {
     /// Opens the device.
     ///
     /// # Errors
-    /// If it cannot be opened.
+    /// Returns an error if it cannot be opened.
     pub(super) fn open(device: Device, weights: Arc<MaskedWordWeights>) -> Result<Self> {
         match device {
             Device::Cpu => Ok(Self { weights, thread: None }),
@@ -96,7 +96,7 @@ impl Tutor {
     /// Lets a fresh copy of the model take a course.
     ///
     /// # Errors
-    /// If the device fails.
+    /// Returns an error if the device fails.
     pub(super) fn teach(&self, course: Course) -> Result<Guesses> {
         let Some(thread) = &self.thread else {
             return course.teach(Cpu::default(), &self.weights);

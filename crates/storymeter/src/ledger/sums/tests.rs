@@ -1,7 +1,8 @@
 //! Sums against the rows that they are made of.
 
 use storymeter_core::{Place, Progress, Story, read::Record};
-use storymeter_metrics::{MetricSet, catalogue};
+use storymeter_executor::MetricSet;
+use storymeter_metrics::catalogue;
 
 use crate::ledger::{Ledger, Resampling};
 

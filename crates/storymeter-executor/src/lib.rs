@@ -1,0 +1,11 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+mod in_order;
+mod metric_set;
+mod pace;
+mod rationales;
+
+pub use in_order::{Limit, in_order};
+pub use metric_set::{Batch, CorpusSurvey, MetricSet, Part, mean};
+pub use pace::Pace;

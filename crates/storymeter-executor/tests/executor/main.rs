@@ -1,0 +1,3 @@
+//! The executor, from outside.
+
+mod in_order;

@@ -1,8 +1,0 @@
-//! The test suite for metrics: numbers against scipy and scikit-learn, edges, views, files.
-#![allow(missing_docs)]
-
-mod edges;
-mod files;
-mod scipy;
-mod support;
-mod views;

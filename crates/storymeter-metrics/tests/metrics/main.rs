@@ -1,0 +1,11 @@
+//! The string metrics against other programs, and on hostile texts.
+
+mod chars;
+mod index;
+mod linear_time;
+mod mteval;
+mod nasty_pairs;
+mod pages;
+mod peers;
+mod tokens;
+mod vocabulary;

@@ -1,0 +1,10 @@
+//! The library as its users call it, and the pages that are made with it.
+
+mod corpus_stats;
+mod damage;
+mod explain_page;
+mod facade;
+mod metric_pages;
+#[cfg(unix)]
+mod pipes;
+mod written;
