@@ -5,7 +5,7 @@ use std::fmt;
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::{Key, Signature};
+use crate::{Key, Norms, Signature, Validity};
 
 /// Whether a larger or a smaller value is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -138,6 +138,13 @@ pub struct Column {
     /// The numbers of stories with and without a value.
     #[serde(default)]
     pub counts: Counts,
+    /// How far the numbers can be trusted, if the column is learned and its card says so.
+    #[serde(default)]
+    pub validity: Option<Validity>,
+    /// What the numbers are compared with: those of human stories of similar length, if the metric
+    /// has them.
+    #[serde(default)]
+    pub norms: Option<Norms>,
 }
 
 impl Column {
@@ -152,7 +159,16 @@ impl Column {
     }
 
     fn new(key: Key, role: Role, direction: Direction) -> Self {
-        Self { key, role, direction, range: Range::ANY, signature: None, counts: Counts::default() }
+        Self {
+            key,
+            role,
+            direction,
+            range: Range::ANY,
+            signature: None,
+            counts: Counts::default(),
+            validity: None,
+            norms: None,
+        }
     }
 }
 
@@ -172,6 +188,12 @@ impl Serialize for Column {
         map.serialize_entry("range", &self.range)?;
         map.serialize_entry("signature", &self.signature)?;
         map.serialize_entry("counts", &self.counts)?;
+        if let Some(validity) = &self.validity {
+            map.serialize_entry("validity", validity)?;
+        }
+        if let Some(norms) = &self.norms {
+            map.serialize_entry("norms", norms)?;
+        }
         map.end()
     }
 }

@@ -44,6 +44,7 @@ pub mod spreadsheet;
 mod story;
 mod table;
 pub mod terminal;
+mod validity;
 pub mod write;
 
 pub use absence::{Absence, Value, finite_or};
@@ -66,3 +67,4 @@ pub use progress::{Progress, Stage};
 pub use signature::{NotASignature, Signature};
 pub use story::{Ratings, Story, item_key};
 pub use table::{ColumnView, Origin, Row, RowIndex, ScoreTable};
+pub use validity::{LengthClass, Norms, Validity};

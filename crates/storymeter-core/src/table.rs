@@ -19,6 +19,11 @@ pub struct Row {
     pub item: String,
     /// The ratings of each rater, by criterion; empty if nobody rated the story.
     pub ratings: Ratings,
+    /// How many words the story has, separated by white space, if that was kept.
+    pub words: Option<u64>,
+    /// What its text has that is not story, or why it is no story: names of flags, such as
+    /// `preamble` or `refusal`. docs/flags.md lists those of this version.
+    pub flags: Vec<String>,
     /// Why the story got its scores, as JSON in one line, if that was asked for when it was scored.
     pub explanation: Option<String>,
     /// The 1-based line of the file that the row was read from.

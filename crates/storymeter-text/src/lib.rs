@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 pub mod entities;
+pub mod flags;
 pub mod kind;
 pub mod lexicon;
 pub mod morphology;

@@ -183,6 +183,8 @@ impl Run {
                         truncated: totals.truncated,
                         empty: self.totals.empty,
                     },
+                    validity: column.validity.clone(),
+                    norms: column.norms.clone(),
                 });
             }
         }

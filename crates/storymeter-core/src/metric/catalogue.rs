@@ -201,6 +201,8 @@ impl<'a> Request<'a> {
                 key: Key::new(self.key),
                 direction: self.entry.direction,
                 range: self.entry.range,
+                validity: None,
+                norms: None,
             }],
             needs: self.entry.needs,
             width: 1,

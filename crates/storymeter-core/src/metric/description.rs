@@ -1,6 +1,6 @@
 //! Everything that is known about a metric without a story.
 
-use crate::{Direction, Key, Range, Signature};
+use crate::{Direction, Key, Norms, Range, Signature, Validity};
 
 /// What a metric needs besides the story.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -62,6 +62,10 @@ pub struct ScoreColumn {
     pub direction: Direction,
     /// The possible values.
     pub range: Range,
+    /// How far the numbers can be trusted, if the metric is learned and its card says so.
+    pub validity: Option<Validity>,
+    /// The numbers that human stories get, if the metric knows them.
+    pub norms: Option<Norms>,
 }
 
 /// Everything that is known about a metric without a story.

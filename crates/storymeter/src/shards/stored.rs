@@ -82,7 +82,13 @@ pub(super) fn metrics(
 }
 
 fn column(column: &Column) -> ScoreColumn {
-    ScoreColumn { key: column.key.clone(), direction: column.direction, range: column.range }
+    ScoreColumn {
+        key: column.key.clone(),
+        direction: column.direction,
+        range: column.range,
+        validity: column.validity.clone(),
+        norms: column.norms.clone(),
+    }
 }
 
 /// The metric itself, which must understand the rows.
