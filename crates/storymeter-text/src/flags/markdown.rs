@@ -77,7 +77,7 @@ fn is_title(line: &str) -> bool {
         let inner = inner.trim_matches(['*', '_']);
         !inner.contains("**")
             && inner.contains(char::is_alphanumeric)
-            && !inner.ends_with(['.', ',', ';'])
+            && !inner.ends_with(['.', ',', ';', ':'])
             && inner.split_whitespace().take(LONGEST_TITLE + 1).count() <= LONGEST_TITLE
     })
 }
