@@ -106,21 +106,26 @@ fn before(unit: &Unit, first: bool, greeted: bool) -> Address {
         "enjoy $",
         "i have tried|written|kept|included|used|made|aimed|set",
         "i tried|kept|wrote",
-        "let me know",
+        "let me know|try",
         "feel free",
         "here we go",
         "here goes",
         "it is|has|contains|uses .. # words",
     ];
-    let aside = core.len() <= 30 && asides.iter().any(|aside| begin(core, aside));
+    // "Ooh, I love this idea!"
+    let cheer = first && unit.loud && core.len() <= 10;
+    let aside = cheer || core.len() <= 30 && asides.iter().any(|aside| begin(core, aside));
     if aside && !unit.quoted { Address::Perhaps } else { Address::No }
 }
 
 /// The number of words such as "okay" and "of course" at the beginning, and whether they are polite.
 fn interjection(words: &[String]) -> (usize, bool) {
-    const POLITE: usize = 10;
-    // The first ten are what a model says to its user; people begin tales with the others.
-    const STARTS: [&str; 17] = [
+    const POLITE: usize = 13;
+    // The first thirteen are what a model says to its user; people begin tales with the others.
+    const STARTS: [&str; 20] = [
+        "as requested",
+        "as promised",
+        "as you asked|requested",
         "sure thing",
         "sure",
         "certainly",
@@ -194,7 +199,8 @@ fn announces(unit: &Unit, core: &[String], polite: bool) -> bool {
     let indefinite = begin(core, "here|below is a|an|one|another");
     named
         && !private
-        && ((unit.colon && (stands_alone || ordered)) || (indefinite && (ordered || stands_alone)))
+        && ((unit.colon && (unit.ends_line || ordered))
+            || (indefinite && (ordered || stands_alone)))
 }
 
 /// "I'd be happy to write that.", "What a great prompt!", "Thank you for the prompt."
@@ -250,8 +256,9 @@ pub(super) fn trailing(text: &str) -> Option<usize> {
     }
     let mut start = start?;
     // A remark that stands in a paragraph of its own before the first sure one goes with it.
-    while start > 0 && after(&found[start - 1]) == Address::Perhaps && found[start - 1].begins_line
-    {
+    let goes_with =
+        |unit: &Unit| unit.begins_line && !unit.words.is_empty() && after(unit) == Address::Perhaps;
+    while start > 0 && goes_with(&found[start - 1]) {
         start -= 1;
     }
     Some(offset + found[start].range.start)
@@ -353,7 +360,8 @@ fn is_hope(words: &[String]) -> bool {
 
 /// "Would you like me to continue?", "Let me know if you'd like any changes."
 fn is_offer(words: &[String], own_line: bool) -> bool {
-    let changes = have_one(words, &CHANGES);
+    let changes =
+        have_one(words, &CHANGES) || (own_line && have_one(words, &["more", "another", "stories"]));
     let questions = [
         "would you like me to",
         "would|do you like|want another|more",

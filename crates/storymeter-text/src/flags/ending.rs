@@ -13,11 +13,11 @@ pub(super) fn the_end(text: &str) -> Option<usize> {
     let window = tail(text);
     let offset = text.len() - window.len();
     let last = units(window, false).pop()?;
-    let own_line = last.begins_line && (offset == 0 || last.range.start > 0);
+    let own_line = last.begins_line && last.range.start > 0;
     let is_it = |found: &str| found == "the end" || (own_line && ALONE.contains(&found));
     if is_it(&last.words.join(" ")) {
         let opened = window[last.range.start..].starts_with(['"', '“']);
-        return (!opened).then_some(offset + last.range.start);
+        return (!opened || own_line).then_some(offset + last.range.start);
     }
     // "They lived happily ever after THE END": capitals, behind a word.
     let bare = window.trim_end_matches(['.', '!', '*', '_', '~', '-', ' ']);

@@ -18,6 +18,9 @@ pub(super) fn leading(text: &str) -> Option<usize> {
     if is_rule(line) || is_fence(line) {
         return Some(line.len());
     }
+    if let Some(length) = underlined(text) {
+        return Some(length);
+    }
     let mut titles = 0;
     let mut rest = text;
     while titles <= MOST_TITLES && is_title(first_line(rest)) {
@@ -26,6 +29,17 @@ pub(super) fn leading(text: &str) -> Option<usize> {
     }
     let has_story = || rest.contains(char::is_alphanumeric);
     ((1..=MOST_TITLES).contains(&titles) && has_story()).then_some(line.len())
+}
+
+/// The length of a title and the line of `=` under it, which a text follows.
+fn underlined(text: &str) -> Option<usize> {
+    let title = first_line(text);
+    let line = first_line(text.get(title.len() + 1..)?);
+    let bare = line.trim_end();
+    let length = title.len() + 1 + line.len();
+    let words = title.split_whitespace().take(LONGEST_TITLE + 1).count();
+    let is_title = bare.len() >= 3 && bare.bytes().all(|b| b == b'=') && words <= LONGEST_TITLE;
+    (is_title && text[length..].contains(char::is_alphanumeric)).then_some(length)
 }
 
 /// Where a rule or a fence at the end of a text begins.
@@ -244,6 +258,7 @@ mod tests {
         ] {
             assert_eq!(leading(text), None, "{text}");
         }
+        assert_eq!(leading("The Well\n===\nHe left."), Some(12));
         assert_eq!(trailing("He left.\n\n---"), Some(10));
         assert_eq!(trailing("He left. ---"), None);
     }

@@ -56,11 +56,17 @@ fn label(text: &str) -> usize {
 /// A prompt without the tag of its kind, as `[WP]`.
 fn without_tag(text: &str) -> &str {
     const TAGS: [&str; 8] = ["WP", "EU", "TT", "CW", "PI", "SP", "MP", "IP"];
-    let inner = text.trim_start().strip_prefix('[').and_then(|rest| rest.split_once(']'));
+    let inner =
+        text.trim_start_matches(is_opener).strip_prefix('[').and_then(|rest| rest.split_once(']'));
     match inner {
         Some((tag, rest)) if TAGS.contains(&tag.trim().to_uppercase().as_str()) => rest,
         _ => text,
     }
+}
+
+/// Whether a mark may stand before a prompt: blanks, Markdown, quotation marks.
+fn is_opener(c: char) -> bool {
+    c.is_whitespace() || matches!(c, '*' | '_' | '#' | '>' | '"' | '“')
 }
 
 /// Whether a prompt tells somebody to write.

@@ -69,7 +69,7 @@ fn refuses(unit: &Unit) -> bool {
     const PLAIN: [&str; 3] = [
         "i can not help|assist|comply $",
         "i can|will not help|assist|comply|continue with that|this|your",
-        "i can not do that|this $",
+        "i can|will not do that|this $",
     ];
     let any = |patterns: &[&str]| patterns.iter().any(|pattern| have(words, pattern));
     let denied = any(&DENIALS);

@@ -6,7 +6,8 @@ use super::units::{boundary_before, head};
 
 /// Tokens between marks of their own, compared in lower case.
 #[rustfmt::skip]
-const TOKENS: [&str; 26] = [
+const TOKENS: [&str; 32] = [
+    "<assistant>", "</assistant>", "<response>", "</response>", "<story>", "</story>",
     "<s>", "</s>", "<bos>", "<eos>", "<eot>", "<eod>", "<pad>", "<sep>", "<cls>", "<end>", "<end_of_text>",
     "<endoftext>", "<start_of_turn>", "<end_of_turn>", "<start_of_text>", "<think>", "</think>", "[inst]", "[/inst]",
     "<<sys>>", "<</sys>>", "[pad]", "[cls]", "[sep]", "[eos]", "[bos]",
