@@ -68,7 +68,7 @@ pub(super) fn leading(text: &str) -> Option<usize> {
 fn named(text: &str) -> Option<usize> {
     const NAMES: [&str; 6] =
         ["title", "story title", "genre", "word count", "the title", "short story title"];
-    let end = text.find('\n')?;
+    let end = head(text).find('\n')?;
     let line = &text[..end];
     let bare = line.trim_start_matches(['#', '*', '_', ' ']);
     let name = bare.split_once(':')?.0.trim_end_matches(['*', '_']).to_lowercase();

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use super::units::{head, tail};
+
 /// A bold line with more words is no title.
 const LONGEST_TITLE: usize = 12;
 
@@ -44,13 +46,16 @@ fn underlined(text: &str) -> Option<usize> {
 
 /// Where a rule or a fence at the end of a text begins.
 pub(super) fn trailing(text: &str) -> Option<usize> {
-    let start = text.rfind('\n').map_or(0, |at| at + 1);
+    let window = tail(text);
+    let start = text.len() - window.len() + window.rfind('\n').map_or(0, |at| at + 1);
     let line = &text[start..];
     (is_rule(line) || is_fence(line)).then_some(start)
 }
 
+/// The first line of a text, or as much of it as a title may have.
 fn first_line(text: &str) -> &str {
-    &text[..text.find('\n').unwrap_or(text.len())]
+    let window = head(text);
+    &text[..window.find('\n').unwrap_or(window.len())]
 }
 
 /// A line of at least three dashes, stars or underscores.

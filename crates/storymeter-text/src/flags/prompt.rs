@@ -36,7 +36,7 @@ pub(super) fn repeated(text: &str, prompt: &str) -> Option<usize> {
 /// The length of a first line such as "Prompt: A cat finds a key.", or one with the tag `[WP]`, that
 /// a text follows.
 pub(super) fn labelled(text: &str) -> Option<usize> {
-    let end = text.find('\n')?;
+    let end = head(text).find('\n')?;
     let tagged = without_tag(text).len() < text.len();
     let has_story = || text[end..].contains(char::is_alphanumeric);
     ((label(text) > 0 || tagged) && has_story()).then_some(end)
@@ -47,7 +47,7 @@ fn label(text: &str) -> usize {
     const LABELS: [&str; 5] =
         ["writing prompt", "story prompt", "the prompt", "prompt", "your prompt"];
     let bare = text.trim_start_matches(['#', '*', '_', ' ']);
-    let Some(colon) = bare.find(':').filter(|at| *at <= 20) else { return 0 };
+    let Some(colon) = head(bare).find(':').filter(|at| *at <= 20) else { return 0 };
     let name = bare[..colon].trim_end_matches(['*', '_']).to_lowercase();
     let after = bare[colon + 1..].trim_start_matches(['*', '_']);
     if LABELS.contains(&name.as_str()) { text.len() - after.len() } else { 0 }

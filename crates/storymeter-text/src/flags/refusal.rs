@@ -6,6 +6,9 @@ use super::words::{begin, have, have_one};
 /// A text with more words is not mostly a refusal.
 const LONGEST: usize = 300;
 
+/// Nor is one with more bytes, whatever its words are.
+const LONGEST_BYTES: usize = 10_000;
+
 /// A refusal comes within this many units.
 const EARLY: usize = 4;
 
@@ -22,7 +25,7 @@ const ORDERS: [&str; 17] = [
 /// must be in sentences that refuse, give reasons, or offer something else. A story in which
 /// somebody is sorry goes on with what happens, so it stays below that.
 pub(super) fn is_refusal(text: &str) -> bool {
-    if text.split_whitespace().take(LONGEST + 1).count() > LONGEST {
+    if text.len() > LONGEST_BYTES || text.split_whitespace().take(LONGEST + 1).count() > LONGEST {
         return false;
     }
     let units = units(text, false);
