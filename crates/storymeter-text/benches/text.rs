@@ -9,7 +9,7 @@ use std::hint::black_box;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use storymeter_text::names::Delexicaliser;
 use storymeter_text::tagger::Tagger;
-use storymeter_text::{Span, sentence, treebank};
+use storymeter_text::{Span, flags as text_flags, sentence, treebank};
 
 /// A story, repeated with different names so that caches cannot hold all of its words.
 fn stories() -> String {
@@ -61,6 +61,26 @@ fn text(criterion: &mut Criterion) {
     group.finish();
 }
 
+/// What is looked for before a story is scored, in a plain story and in one with chat words.
+fn flags(criterion: &mut Criterion) {
+    let plain = "Nadia wanted to paint the fence before the rain came. She bought two buckets of white \
+        paint and a wide brush. The first drops fell when she reached the gate.";
+    let chat = format!(
+        "Sure, here is your story:\n\n# The Fence\n\n{plain}\n\nThe End.\n\nI hope you enjoyed it!"
+    );
+    let mut group = criterion.benchmark_group("flags");
+    for (name, text) in [("plain", plain), ("chat", &chat), ("long", &stories())] {
+        group.throughput(Throughput::Bytes(text.len() as u64));
+        group.bench_function(BenchmarkId::new("find", name), |b| {
+            b.iter(|| text_flags::find(black_box(text), None));
+        });
+        group.bench_function(BenchmarkId::new("clean", name), |b| {
+            b.iter(|| text_flags::clean(black_box(text), None).removed.len());
+        });
+    }
+    group.finish();
+}
+
 /// The time for tokens and for masked names in texts of growing length.
 fn growth(criterion: &mut Criterion) {
     let ordinary = stories();
@@ -91,5 +111,5 @@ fn growth(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, text, growth);
+criterion_group!(benches, text, flags, growth);
 criterion_main!(benches);

@@ -2,6 +2,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod encoder;
+mod flags;
 mod hanna;
 mod lexicon;
 mod meteor;
@@ -24,6 +25,7 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let mut files = vec![
         ("encoder", encoder::CHECKS),
+        ("flags", flags::CHECKS),
         ("hanna", hanna::CHECKS),
         ("lexicon", lexicon::CHECKS),
         ("meteor", meteor::CHECKS),

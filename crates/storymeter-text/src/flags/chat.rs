@@ -45,7 +45,7 @@ pub(super) fn leading(text: &str) -> Option<usize> {
         }
         let alone = index == 0 && found.len() > 1;
         let address = before(unit, alone, greeted);
-        greeted |= address != Address::No;
+        greeted |= address == Address::Sure || interjection(&unit.words).1;
         match address {
             Address::Sure => end = Some(unit.range.end),
             Address::Perhaps => {
@@ -68,7 +68,7 @@ pub(super) fn leading(text: &str) -> Option<usize> {
 fn named(text: &str) -> Option<usize> {
     const NAMES: [&str; 6] =
         ["title", "story title", "genre", "word count", "the title", "short story title"];
-    let end = text.find('\n')?;
+    let end = head(text).find('\n')?;
     let line = &text[..end];
     let bare = line.trim_start_matches(['#', '*', '_', ' ']);
     let name = bare.split_once(':')?.0.trim_end_matches(['*', '_']).to_lowercase();
@@ -93,8 +93,12 @@ fn before(unit: &Unit, first: bool, greeted: bool) -> Address {
         let alone = first && unit.loud && unit.begins_line && unit.ends_line;
         return if alone { Address::Sure } else { Address::Perhaps };
     }
-    if announces(unit, core, polite) || promises(unit, core, polite) {
+    if announces(unit, core, polite) {
         return Address::Sure;
+    }
+    let promised = promises(unit, core, polite);
+    if promised != Address::No {
+        return promised;
     }
     let asides = [
         "i hope you|this|it",
@@ -102,19 +106,26 @@ fn before(unit: &Unit, first: bool, greeted: bool) -> Address {
         "enjoy $",
         "i have tried|written|kept|included|used|made|aimed|set",
         "i tried|kept|wrote",
-        "let me know",
+        "let me know|try",
         "feel free",
         "here we go",
         "here goes",
         "it is|has|contains|uses .. # words",
     ];
-    let aside = core.len() <= 30 && asides.iter().any(|aside| begin(core, aside));
+    // "Ooh, I love this idea!"
+    let cheer = first && unit.loud && core.len() <= 10;
+    let aside = cheer || core.len() <= 30 && asides.iter().any(|aside| begin(core, aside));
     if aside && !unit.quoted { Address::Perhaps } else { Address::No }
 }
 
-/// The number of words such as "sure" and "of course" at the beginning, and whether there are any.
+/// The number of words such as "okay" and "of course" at the beginning, and whether they are polite.
 fn interjection(words: &[String]) -> (usize, bool) {
-    const STARTS: [&str; 17] = [
+    const POLITE: usize = 13;
+    // The first thirteen are what a model says to its user; people begin tales with the others.
+    const STARTS: [&str; 20] = [
+        "as requested",
+        "as promised",
+        "as you asked|requested",
         "sure thing",
         "sure",
         "certainly",
@@ -133,11 +144,12 @@ fn interjection(words: &[String]) -> (usize, bool) {
         "great",
         "yes",
     ];
-    let mut skipped = 0;
-    while let Some(start) = STARTS.iter().find(|start| begin(&words[skipped..], start)) {
-        skipped += start.split(' ').count();
+    let (mut skipped, mut polite) = (0, false);
+    while let Some(at) = STARTS.iter().position(|start| begin(&words[skipped..], start)) {
+        skipped += STARTS[at].split(' ').count();
+        polite |= at < POLITE;
     }
-    (skipped, skipped > 0)
+    (skipped, polite)
 }
 
 /// "Story:", "Here it is:" and the like, alone before a colon.
@@ -182,23 +194,24 @@ fn announces(unit: &Unit, core: &[String], polite: bool) -> bool {
     let ordered = have_one(early, &ORDERS);
     let private = have_one(early, &OWN_LIFE);
     if polite || for_user {
-        return named || unit.colon || for_user || early.len() <= 4;
+        return named || unit.colon || core.len() <= 4 || (for_user && unit.ends_line);
     }
     let indefinite = begin(core, "here|below is a|an|one|another");
     named
         && !private
-        && ((unit.colon && (stands_alone || ordered)) || (indefinite && (ordered || stands_alone)))
+        && ((unit.colon && (unit.ends_line || ordered))
+            || (indefinite && (ordered || stands_alone)))
 }
 
 /// "I'd be happy to write that.", "What a great prompt!", "Thank you for the prompt."
-fn promises(unit: &Unit, core: &[String], polite: bool) -> bool {
+fn promises(unit: &Unit, core: &[String], polite: bool) -> Address {
     let offers = [
         "i am|would be? happy|glad|delighted|thrilled|excited to help|write|create|craft|assist|share|tell|provide",
         "i would love to help|write|create|craft",
         "i can certainly|definitely|absolutely|gladly? help|write|do|create",
-        "i will write|create|craft|do|try|give|be|use|keep",
+        "i will write|create|craft|do|try|give|use",
         "let me write|craft|create|spin|try|give",
-        "allow me to",
+        "allow me to write|craft|create|spin",
         "i have written|created|crafted|come",
         "i can not write|do|include .. but here",
     ];
@@ -209,13 +222,19 @@ fn promises(unit: &Unit, core: &[String], polite: bool) -> bool {
         "love|i .. this prompt",
     ];
     if unit.quoted {
-        return false;
+        return Address::No;
     }
     let about = have_one(core, &["story", "prompt", "request", "tale", "narrative", "piece"])
-        || have(core, "with that|this|it");
-    let offered = offers.iter().any(|offer| begin(core, offer));
-    (offered && about && (polite || unit.colon || unit.ends_line || have(core, "you|your")))
-        || praise.iter().any(|praise| begin(core, praise) && core.len() <= 20)
+        || have(core, "with|write|create|do that|this|it|one");
+    let offered = about && offers.iter().any(|offer| begin(core, offer));
+    let open = polite || unit.colon || unit.ends_line || have(core, "you|your");
+    if offered && open || core.len() <= 20 && praise.iter().any(|praise| begin(core, praise)) {
+        Address::Sure
+    } else if offered {
+        Address::Perhaps
+    } else {
+        Address::No
+    }
 }
 
 /// Where the words to the user at the end of a text begin.
@@ -237,8 +256,9 @@ pub(super) fn trailing(text: &str) -> Option<usize> {
     }
     let mut start = start?;
     // A remark that stands in a paragraph of its own before the first sure one goes with it.
-    while start > 0 && after(&found[start - 1]) == Address::Perhaps && found[start - 1].begins_line
-    {
+    let goes_with =
+        |unit: &Unit| unit.begins_line && !unit.words.is_empty() && after(unit) == Address::Perhaps;
+    while start > 0 && goes_with(&found[start - 1]) {
         start -= 1;
     }
     Some(offset + found[start].range.start)
@@ -340,7 +360,8 @@ fn is_hope(words: &[String]) -> bool {
 
 /// "Would you like me to continue?", "Let me know if you'd like any changes."
 fn is_offer(words: &[String], own_line: bool) -> bool {
-    let changes = have_one(words, &CHANGES);
+    let changes =
+        have_one(words, &CHANGES) || (own_line && have_one(words, &["more", "another", "stories"]));
     let questions = [
         "would you like me to",
         "would|do you like|want another|more",
@@ -369,7 +390,7 @@ fn is_offer(words: &[String], own_line: bool) -> bool {
         || have(words, "just|please ask|say|tell")
         || have(words, "hesitate");
     asked
-        || (requested && changes && to_me)
+        || (requested && changes && to_me && have_one(words, &["you", "it", "story", "free", "me"]))
         || (own_line && begin(words, "please? let me know what you think"))
         || begin(words, "please? let me know if you want|need|would anything")
 }
@@ -386,9 +407,9 @@ fn is_remark(words: &[String], begins_line: bool) -> bool {
         "the story incorporates|includes|uses|explores|captures|meets|highlights|contains|follows|is .. words",
         "in this story i",
     ];
-    let thanks =
-        begin(words, "thank|thanks you? so? much? for reading|listening|the|your|this .. $");
-    (thanks && words.len() <= 9 && !have_one(words, &["me", "my", "dinner", "help"]))
+    let thanks = begin(words, "thank|thanks you? so? much? for reading|listening .. $")
+        || begin(words, "thank|thanks you? so? much? for the|your|this .. prompt|request|idea $");
+    (thanks && words.len() <= 9)
         || (begins_line && begin(words, "please? note|disclaimer") && about_order)
         || (begins_line
             && about_order

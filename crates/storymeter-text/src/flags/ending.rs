@@ -2,22 +2,25 @@
 
 use std::ops::Range;
 
-use super::units::{tail, units};
+use super::units::{boundary_before, tail, units};
 use super::words::words;
 use crate::treebank::PLACEHOLDERS;
+
+/// So many bytes at the end of a text are looked at for "The End.", with its marks.
+const WINDOW: usize = 120;
 
 /// Where words such as "The End." begin, if a text ends with them as a sentence or line of their
 /// own.
 pub(super) fn the_end(text: &str) -> Option<usize> {
     const ALONE: [&str; 5] = ["fin", "finis", "end", "end of story", "end of the story"];
-    let window = tail(text);
-    let offset = text.len() - window.len();
+    let offset = boundary_before(text, text.len().saturating_sub(WINDOW));
+    let window = &text[offset..];
     let last = units(window, false).pop()?;
-    let own_line = last.begins_line && (offset == 0 || last.range.start > 0);
+    let own_line = last.begins_line && last.range.start > 0;
     let is_it = |found: &str| found == "the end" || (own_line && ALONE.contains(&found));
     if is_it(&last.words.join(" ")) {
         let opened = window[last.range.start..].starts_with(['"', '“']);
-        return (!opened).then_some(offset + last.range.start);
+        return (!opened || own_line).then_some(offset + last.range.start);
     }
     // "They lived happily ever after THE END": capitals, behind a word.
     let bare = window.trim_end_matches(['.', '!', '*', '_', '~', '-', ' ']);

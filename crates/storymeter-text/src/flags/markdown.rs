@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use super::units::{head, tail};
+
 /// A bold line with more words is no title.
 const LONGEST_TITLE: usize = 12;
 
@@ -18,6 +20,9 @@ pub(super) fn leading(text: &str) -> Option<usize> {
     if is_rule(line) || is_fence(line) {
         return Some(line.len());
     }
+    if let Some(length) = underlined(text) {
+        return Some(length);
+    }
     let mut titles = 0;
     let mut rest = text;
     while titles <= MOST_TITLES && is_title(first_line(rest)) {
@@ -28,15 +33,29 @@ pub(super) fn leading(text: &str) -> Option<usize> {
     ((1..=MOST_TITLES).contains(&titles) && has_story()).then_some(line.len())
 }
 
+/// The length of a title and the line of `=` under it, which a text follows.
+fn underlined(text: &str) -> Option<usize> {
+    let title = first_line(text);
+    let line = first_line(text.get(title.len() + 1..)?);
+    let bare = line.trim_end();
+    let length = title.len() + 1 + line.len();
+    let words = title.split_whitespace().take(LONGEST_TITLE + 1).count();
+    let is_title = bare.len() >= 3 && bare.bytes().all(|b| b == b'=') && words <= LONGEST_TITLE;
+    (is_title && text[length..].contains(char::is_alphanumeric)).then_some(length)
+}
+
 /// Where a rule or a fence at the end of a text begins.
 pub(super) fn trailing(text: &str) -> Option<usize> {
-    let start = text.rfind('\n').map_or(0, |at| at + 1);
+    let window = tail(text);
+    let start = text.len() - window.len() + window.rfind('\n').map_or(0, |at| at + 1);
     let line = &text[start..];
     (is_rule(line) || is_fence(line)).then_some(start)
 }
 
+/// The first line of a text, or as much of it as a title may have.
 fn first_line(text: &str) -> &str {
-    &text[..text.find('\n').unwrap_or(text.len())]
+    let window = head(text);
+    &text[..window.find('\n').unwrap_or(window.len())]
 }
 
 /// A line of at least three dashes, stars or underscores.
@@ -77,7 +96,7 @@ fn is_title(line: &str) -> bool {
         let inner = inner.trim_matches(['*', '_']);
         !inner.contains("**")
             && inner.contains(char::is_alphanumeric)
-            && !inner.ends_with(['.', ',', ';'])
+            && !inner.ends_with(['.', ',', ';', ':'])
             && inner.split_whitespace().take(LONGEST_TITLE + 1).count() <= LONGEST_TITLE
     })
 }
@@ -244,6 +263,7 @@ mod tests {
         ] {
             assert_eq!(leading(text), None, "{text}");
         }
+        assert_eq!(leading("The Well\n===\nHe left."), Some(12));
         assert_eq!(trailing("He left.\n\n---"), Some(10));
         assert_eq!(trailing("He left. ---"), None);
     }

@@ -36,7 +36,7 @@ pub(super) fn repeated(text: &str, prompt: &str) -> Option<usize> {
 /// The length of a first line such as "Prompt: A cat finds a key.", or one with the tag `[WP]`, that
 /// a text follows.
 pub(super) fn labelled(text: &str) -> Option<usize> {
-    let end = text.find('\n')?;
+    let end = head(text).find('\n')?;
     let tagged = without_tag(text).len() < text.len();
     let has_story = || text[end..].contains(char::is_alphanumeric);
     ((label(text) > 0 || tagged) && has_story()).then_some(end)
@@ -47,7 +47,7 @@ fn label(text: &str) -> usize {
     const LABELS: [&str; 5] =
         ["writing prompt", "story prompt", "the prompt", "prompt", "your prompt"];
     let bare = text.trim_start_matches(['#', '*', '_', ' ']);
-    let Some(colon) = bare.find(':').filter(|at| *at <= 20) else { return 0 };
+    let Some(colon) = head(bare).find(':').filter(|at| *at <= 20) else { return 0 };
     let name = bare[..colon].trim_end_matches(['*', '_']).to_lowercase();
     let after = bare[colon + 1..].trim_start_matches(['*', '_']);
     if LABELS.contains(&name.as_str()) { text.len() - after.len() } else { 0 }
@@ -56,11 +56,17 @@ fn label(text: &str) -> usize {
 /// A prompt without the tag of its kind, as `[WP]`.
 fn without_tag(text: &str) -> &str {
     const TAGS: [&str; 8] = ["WP", "EU", "TT", "CW", "PI", "SP", "MP", "IP"];
-    let inner = text.trim_start().strip_prefix('[').and_then(|rest| rest.split_once(']'));
+    let inner =
+        text.trim_start_matches(is_opener).strip_prefix('[').and_then(|rest| rest.split_once(']'));
     match inner {
         Some((tag, rest)) if TAGS.contains(&tag.trim().to_uppercase().as_str()) => rest,
         _ => text,
     }
+}
+
+/// Whether a mark may stand before a prompt: blanks, Markdown, quotation marks.
+fn is_opener(c: char) -> bool {
+    c.is_whitespace() || matches!(c, '*' | '_' | '#' | '>' | '"' | '“')
 }
 
 /// Whether a prompt tells somebody to write.

@@ -6,6 +6,9 @@ use super::words::{begin, have, have_one};
 /// A text with more words is not mostly a refusal.
 const LONGEST: usize = 300;
 
+/// Nor is one with more bytes, whatever its words are.
+const LONGEST_BYTES: usize = 10_000;
+
 /// A refusal comes within this many units.
 const EARLY: usize = 4;
 
@@ -22,7 +25,7 @@ const ORDERS: [&str; 17] = [
 /// must be in sentences that refuse, give reasons, or offer something else. A story in which
 /// somebody is sorry goes on with what happens, so it stays below that.
 pub(super) fn is_refusal(text: &str) -> bool {
-    if text.split_whitespace().take(LONGEST + 1).count() > LONGEST {
+    if text.len() > LONGEST_BYTES || text.split_whitespace().take(LONGEST + 1).count() > LONGEST {
         return false;
     }
     let units = units(text, false);
@@ -39,36 +42,47 @@ fn refuses(unit: &Unit) -> bool {
     if unit.quoted {
         return false;
     }
-    let cannot = have(words, "i can not")
-        || have(words, "i could|will|would|do not")
-        || have(words, "i am .. unable|not")
-        || have(words, "i must|have|need|should|will .. decline|refuse|refrain")
-        || have(words, "unable|not able to");
-    let acts = have(
-        words,
-        "help|assist|write|create|generate|fulfill|fulfil|provide|continue|complete|produce|comply|engage|discuss|accommodate|craft|compose|depict|do|proceed|writing|creating|generating|providing|decline|refuse",
-    );
-    let sorry = have(words, "i am .. sorry|afraid")
-        || have(words, "i apologize|apologise|regret")
-        || have_one(words, &["unfortunately", "apologies"])
-        || begin(words, "sorry");
+    const ACTS: &str = "help|assist|write|create|generate|fulfill|fulfil|provide|continue|complete|produce|comply|engage|discuss|accommodate|craft|compose|depict|proceed|tell";
+    const DENIALS: [&str; 6] = [
+        "i can|will not",
+        "i am .. not able|going to",
+        "unable to",
+        "not able to",
+        "i must|have|need|should|will .. decline|refuse|refrain",
+        "i would rather|prefer not",
+    ];
+    const SORRY: [&str; 4] = [
+        "i am .. sorry|afraid",
+        "i apologize|apologise|regret",
+        "unfortunately|apologies",
+        "sorry",
+    ];
+    const MACHINES: [&str; 4] = [
+        "as an? .. ai|chatbot",
+        "as a .. language model",
+        "i am .. an|only|just ai|assistant",
+        "i am .. language model",
+    ];
+    const RULES: [&str; 4] = [
+        "my|our|content|usage|safety|ethical|community|openai guidelines|policy|policies|programming|principles",
+        "i do|am not .. comfortable writing|creating|generating|continuing|providing|with",
+        "request|prompt|story|this is not something i can|will|am",
+        "request|prompt .. violates|inappropriate",
+    ];
+    const PLAIN: [&str; 3] = [
+        "i can not help|assist|comply $",
+        "i can|will not help|assist|comply|continue with that|this|your",
+        "i can|will not do that|this $",
+    ];
+    let any = |patterns: &[&str]| patterns.iter().any(|pattern| have(words, pattern));
+    let denied = any(&DENIALS);
+    let acted = DENIALS.iter().any(|denial| have(words, &format!("{denial} .. {ACTS}")))
+        || have(words, "i must|have|need|should|will .. decline|refuse");
     let ordered = have_one(words, &ORDERS);
-    let machine = have(words, "as an? .. ai|assistant|language|model|chatbot")
-        || have(
-            words,
-            "i am .. ai|language|assistant model|assistant|language|and|so|designed|created|without|with",
-        );
-    let rules = have(
-        words,
-        "my|our|content|usage|safety|ethical|community|against|openai guidelines|policy|policies|programming|principles",
-    ) || have(words, "not comfortable|appropriate|something i can|will|am");
-    let plain = have(words, "i can not help|assist|comply $")
-        || have(words, "i can|will not help|assist|comply|continue with that|this|your")
-        || have(words, "i can not do that|this $");
-    (cannot && acts && ordered && (sorry || words.len() <= 30))
-        || (machine && (cannot || have(words, "do not have|not")))
-        || (rules && (cannot || ordered) && have_one(words, &["i", "request", "content"]))
-        || (plain && (sorry || words.len() <= 12))
+    (acted && ordered && (any(&SORRY) || words.len() <= 30))
+        || (any(&MACHINES) && (denied || have(words, "do not have|feel|engage|create|write")))
+        || (any(&RULES) && (denied || ordered))
+        || (any(&PLAIN) && (any(&SORRY) || words.len() <= 12))
 }
 
 /// Reasons for a refusal, and offers instead.

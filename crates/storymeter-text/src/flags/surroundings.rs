@@ -10,6 +10,9 @@ use super::{Finding, Flag, chat, ending, markdown, prompt, tokens};
 /// it is. So the time stays linear, and what was cleaned once is clean.
 const MOST_PASSES: usize = 16;
 
+/// The prompt stands behind at most this many tokens and titles.
+const MOST_SEARCHES: usize = 8;
+
 /// A text without what surrounds the story, and what was removed, in the order of the text.
 pub(super) fn remove<'a>(text: &'a str, prompt: Option<&str>) -> (Cow<'a, str>, Vec<Finding>) {
     let mut pieces = Pieces { text, kept: vec![0..text.len()], removed: Vec::new() };
@@ -38,14 +41,12 @@ impl<'a> Pieces<'a> {
     /// two words.
     fn spaces(&self) -> Vec<bool> {
         let mut spaces = vec![false; self.kept.len()];
-        let tokens: Vec<usize> = self
-            .removed
-            .iter()
-            .filter(|found| found.flag == Flag::Token)
-            .map(|found| found.range.start)
-            .collect();
+        let tokens = self.removed.iter().filter(|found| found.flag == Flag::Token);
+        let mut tokens: Vec<usize> = tokens.map(|found| found.range.start).collect();
+        tokens.sort_unstable();
         for (index, pair) in self.kept.windows(2).enumerate() {
-            let parted = tokens.iter().any(|at| (pair[0].end..pair[1].start).contains(at));
+            let next = tokens.partition_point(|at| *at < pair[0].end);
+            let parted = tokens.get(next).is_some_and(|at| *at < pair[1].start);
             let glued = !self.text[..pair[0].end].ends_with(char::is_whitespace)
                 && !self.text[pair[1].start..].starts_with(char::is_whitespace);
             spaces[index + 1] = parted && glued;
@@ -134,16 +135,22 @@ fn cuts(text: &str, prompt: Option<&str>) -> Vec<(Range<usize>, Flag)> {
 
 /// Finds what stands before a story, and returns where the story begins.
 fn before(text: &str, prompt: Option<&str>, cuts: &mut Vec<(Range<usize>, Flag)>) -> usize {
-    let (mut at, mut prompted, mut thought) = (0, false, false);
+    // Some searches go through the whole text, so only a few places are searched from.
+    let mut searches = 0..MOST_SEARCHES;
+    let mut at = tokens::thoughts(text).unwrap_or(0);
+    if at > 0 {
+        cuts.push((0..at, Flag::Token));
+    }
+    let mut prompted = false;
     loop {
         let rest = text[at..].trim_start();
         let start = text.len() - rest.len();
         let found = if rest.is_empty() {
             None
-        } else if let Some(length) = tokens::thoughts(rest).filter(|_| !thought) {
-            thought = true;
-            Some((length, Flag::Token))
-        } else if let Some(length) = asked(rest, prompt).filter(|_| !prompted) {
+        } else if !prompted
+            && searches.next().is_some()
+            && let Some(length) = asked(rest, prompt)
+        {
             prompted = true;
             Some((length, Flag::Prompt))
         } else if let Some(length) = tokens::leading(rest) {

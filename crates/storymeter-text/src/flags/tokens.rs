@@ -2,11 +2,12 @@
 
 use std::ops::Range;
 
-use super::units::{boundary_before, head};
+use super::units::{boundary_before, head, tail};
 
 /// Tokens between marks of their own, compared in lower case.
 #[rustfmt::skip]
-const TOKENS: [&str; 26] = [
+const TOKENS: [&str; 32] = [
+    "<assistant>", "</assistant>", "<response>", "</response>", "<story>", "</story>",
     "<s>", "</s>", "<bos>", "<eos>", "<eot>", "<eod>", "<pad>", "<sep>", "<cls>", "<end>", "<end_of_text>",
     "<endoftext>", "<start_of_turn>", "<end_of_turn>", "<start_of_text>", "<think>", "</think>", "[inst]", "[/inst]",
     "<<sys>>", "<</sys>>", "[pad]", "[cls]", "[sep]", "[eos]", "[bos]",
@@ -126,7 +127,8 @@ pub(super) fn trailing(text: &str) -> Option<usize> {
 }
 
 fn next_turn(text: &str) -> Option<usize> {
-    let start = text.rfind('\n').map_or(0, |at| at + 1);
+    let window = tail(text);
+    let start = text.len() - window.len() + window.rfind('\n').map_or(0, |at| at + 1);
     let line = &text[start..];
     let is_label = |names: &[&str]| label(line, names).is_some_and(|length| length == line.len());
     (is_label(&NEXT_TURN) || is_label(&LABELS) || line == "###").then_some(start)

@@ -103,7 +103,11 @@ fn is_statement(line: &str) -> bool {
 /// running text.
 fn is_list(text: &str, lines: &[Line<'_>]) -> bool {
     let is_item = |line: &Line<'_>| has_bullet(line.text) || line.text.starts_with('#');
-    half(lines, 3, is_item)
+    let words = |wanted: &dyn Fn(&Line<'_>) -> bool| -> usize {
+        lines.iter().filter(|line| wanted(line)).map(|line| line.words).sum()
+    };
+    // A story may have a list in it, so that most lines are items and most words are not.
+    (half(lines, 3, is_item) && 3 * words(&is_item) >= words(&|_| true) && !is_dialogue(lines))
         || (lines.len() >= FEWEST_LINES
             && median_words(lines) <= LINE_OF_LIST
             && half(lines, FEWEST_LINES, |line| !line.is_closed()))
@@ -125,6 +129,18 @@ fn has_bullet(line: &str) -> bool {
     // Lines of a recipe: "2 eggs", "200 g flour".
     let amount = number && !marked && inner.len() <= 4;
     (marked && ((number && inner.len() <= 3) || letter)) || amount
+}
+
+/// Whether lines behind dashes are speech: most of them end as sentences do, and somebody asks or
+/// somebody is said to speak.
+fn is_dialogue(lines: &[Line<'_>]) -> bool {
+    let speech = lines.iter().filter(|line| {
+        line.text.starts_with(['-', '–']) && line.text.ends_with(['.', '!', '?', '…', '"', '”'])
+    });
+    let asks = |line: &&Line<'_>| {
+        line.text.contains('?') || [" said", " asked"].iter().any(|verb| line.text.contains(verb))
+    };
+    2 * speech.clone().count() > lines.len() && speech.clone().any(|line| asks(&line))
 }
 
 /// Whether the words of a text count on, `1.` `2.` `3.` `4.` (or with brackets), with few words
@@ -168,7 +184,9 @@ fn has_speaker(line: &str) -> bool {
 
 /// Short lines that break off inside sentences, or that rhyme.
 fn is_poem(lines: &[Line<'_>]) -> bool {
-    if lines.len() < FEWEST_LINES || median_words(lines) > LINE_OF_VERSE {
+    // A letter has short lines too: the greeting, the date and the name.
+    let has_paragraph = lines.iter().any(|line| line.words > 2 * LINE_OF_VERSE);
+    if lines.len() < FEWEST_LINES || median_words(lines) > LINE_OF_VERSE || has_paragraph {
         return false;
     }
     let open = lines.iter().filter(|line| !line.is_closed()).count();

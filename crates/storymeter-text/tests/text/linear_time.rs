@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use storymeter_text::names::Delexicaliser;
 use storymeter_text::tagger::Tagger;
-use storymeter_text::{Span, sentence, treebank};
+use storymeter_text::{Span, flags, sentence, treebank};
 
 /// What the hostile texts repeat: long runs without spaces, marks that may end a sentence, names.
 const UNITS: [&str; 24] = [
@@ -87,6 +87,18 @@ fn tagging_is_linear() {
     check("tagging", &|text| {
         tokens(text).iter().for_each(|sentence| drop(black_box(tagger.tag(sentence))));
     });
+}
+
+#[test]
+fn finding_flags_is_linear() {
+    check("finding flags", &|text| drop(black_box(flags::find(text, Some("Tell me a story.")))));
+    for unit in ["<s>", "Sure! ", "Story: ", "---\n", "# a\n", "*a* ", "**a* ", "The End. ", "<|a"]
+    {
+        let (short, long) = (text_of(unit, 50_000), text_of(unit, 500_000));
+        let run = |text: &str| drop(black_box(flags::find(text, None)));
+        let mut attempts = (0..8).map(|_| (time(&run, &short), time(&run, &long)));
+        assert!(attempts.any(|(short, long)| long < 30 * short), "{unit:?}");
+    }
 }
 
 #[test]

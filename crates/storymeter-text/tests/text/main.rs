@@ -2,6 +2,7 @@
 #![allow(clippy::print_stdout)]
 
 mod any_word;
+mod flags;
 mod format;
 mod kind;
 mod lexicon;
