@@ -51,7 +51,7 @@ fn a_table_shows_all_stories_and_each_system() {
     assert_eq!(
         run.stderr(),
         "storymeter: read 4 stories of 2 systems from 1 file (jsonl)\n\
-         storymeter: 1 of 4 stories have no text; they are scored too\n"
+         storymeter: 1 of 4 texts has no score: 1 is empty (--keep-refusals scores such texts)\n"
     );
 }
 
