@@ -106,7 +106,8 @@ fn no_score(found: &TextTotals, texts: u64) -> Option<String> {
         (Some(Flag::Empty), _) => "are empty".to_owned(),
         (Some(Flag::Refusal), 1) => "is a refusal".to_owned(),
         (Some(Flag::Refusal), _) => "are refusals".to_owned(),
-        _ => format!("of the kind {name}"),
+        (_, 1) => format!("is of the kind \"{name}\""),
+        _ => format!("are of the kind \"{name}\""),
     };
     if reasons.is_empty() {
         return None;
@@ -144,9 +145,10 @@ fn removed(found: &TextTotals, texts: u64) -> Option<String> {
     parts.sort_by(|(a, _), (b, _)| order(a, b));
     let shown: Vec<String> =
         parts.iter().map(|(name, count)| format!("{} ({count})", removed_words(name))).collect();
+    let were = if found.changed == 1 { "was" } else { "were" };
     (found.changed > 0).then(|| {
         format!(
-            "{} of {texts} texts were cleaned: removed were {}",
+            "{} of {texts} texts {were} cleaned: removed were {}",
             found.changed,
             shown.join(", ")
         )

@@ -84,8 +84,8 @@ fn columns_have_the_types_that_other_programs_expect() {
         });
         shown.collect::<Vec<_>>().join(", ")
     };
-    let text = "id BYTE_ARRAY, system BYTE_ARRAY?, item BYTE_ARRAY, a DOUBLE?, b:c/d DOUBLE?, \
-                absent BYTE_ARRAY?, human BYTE_ARRAY?";
+    let text = "id BYTE_ARRAY, system BYTE_ARRAY?, item BYTE_ARRAY, words INT64?, flags BYTE_ARRAY?, \
+                a DOUBLE?, b:c/d DOUBLE?, absent BYTE_ARRAY?, human BYTE_ARRAY?";
     assert_eq!(names(false), text);
     assert_eq!(names(true), format!("{text}, explanation BYTE_ARRAY?"));
 }
