@@ -216,7 +216,6 @@ fn one_run_and_shards_and_any_number_of_threads_agree() {
     let mut lines = lines();
     lines.push(json!({"id": "x", "story": "...", "reference": "Rain."}));
     lines.push(json!({"id": "x", "system": "mute", "story": "", "reference": "Rain."}));
-    let whole = write(folder.path(), "whole.jsonl", &lines);
     let parts: Vec<PathBuf> = lines
         .chunks(lines.len().div_ceil(3))
         .enumerate()
@@ -233,11 +232,12 @@ fn one_run_and_shards_and_any_number_of_threads_agree() {
             let path = folder.path().join(name);
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             pool.install(|| {
-                let inputs = Inputs::new(vec![whole.clone()], ReadOptions::default());
+                let inputs = Inputs::new(parts.clone(), ReadOptions::default());
                 let sink = ScoreSink::file(&path, ScoreFormat::Jsonl);
                 let run = scorer.write_scores(&inputs, sink, &unseen).unwrap().commit().unwrap();
-                let header = fs::read(folder.path().join(format!("{name}.meta.json"))).unwrap();
-                (fs::read(&path).unwrap(), header, shown(&run), run)
+                let header = format!("{name}.meta.json");
+                let header = fs::read_to_string(folder.path().join(header)).unwrap();
+                (fs::read_to_string(&path).unwrap(), header, shown(&run), run)
             })
         };
         let one = score(1, "one.jsonl");
@@ -259,8 +259,11 @@ fn one_run_and_shards_and_any_number_of_threads_agree() {
         assert_eq!(merged.run.text_notes(), one.3.text_notes());
         let joined = folder.path().join("joined.jsonl");
         shards::join(&merged, ScoreFormat::Jsonl, &joined).unwrap().commit().unwrap();
-        assert_eq!(fs::read(&joined).unwrap(), one.0);
-        assert_eq!(fs::read(folder.path().join("joined.jsonl.meta.json")).unwrap(), one.1);
+        assert_eq!(fs::read_to_string(&joined).unwrap(), one.0);
+        assert_eq!(
+            fs::read_to_string(folder.path().join("joined.jsonl.meta.json")).unwrap(),
+            one.1
+        );
 
         // Shards with other settings do not belong together.
         let other = build(!clean, most);
