@@ -147,7 +147,7 @@ fn files_of_the_same_stories_are_joined() {
         [(Some(12), vec!["cut", "list"]), (Some(3), vec![]), (Some(7), vec![])]
     );
     let notes = joined.notes().join("\n");
-    assert!(notes.contains("second.jsonl: 1 stories have another number of words"), "{notes}");
+    assert!(notes.contains("second.jsonl: 1 story has another number of words"), "{notes}");
 }
 
 #[test]
