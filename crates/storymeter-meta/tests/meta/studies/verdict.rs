@@ -2,9 +2,7 @@
 
 use std::fmt::Write as _;
 
-use storymeter_core::{
-    Column, Direction, LengthClass, Norms, Row, ScoreTable, Validity, Value,
-};
+use storymeter_core::{Column, Direction, LengthClass, Norms, Row, ScoreTable, Validity, Value};
 use storymeter_meta::systems::{
     Lead, LengthSource, Options, Reason, SystemComparison, Verdict, Vote, compare, verdict,
 };
