@@ -137,7 +137,9 @@ fn message(error: &anyhow::Error) -> String {
 /// are not repeated without end.
 fn note(text: &str) {
     // If standard error is closed, there is nobody to tell.
-    let _ = writeln!(io::stderr(), "storymeter: {}", terminal::plain(&shortened(text)));
+    progress::beside(|| {
+        let _ = writeln!(io::stderr(), "storymeter: {}", terminal::plain(&shortened(text)));
+    });
 }
 
 /// The number of bytes from which a message is shortened.

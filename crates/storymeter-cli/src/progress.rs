@@ -1,12 +1,15 @@
 //! A progress bar on standard error, if that is a terminal.
+//!
+//! A bar has no line end, so whatever is printed while it is drawn would continue its line. All
+//! bars belong to one screen for that reason, and all other lines are printed by [`beside`].
 
 use std::io::IsTerminal as _;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use storymeter_core::{Progress, Stage};
 
 use crate::args::Common;
@@ -22,6 +25,27 @@ const WITH_TOTAL: &str = "{msg} {wide_bar} {human_pos}/{human_len} {per_sec} {et
 
 /// Without a total, as for a pipe: what is done so far, and how fast.
 const WITHOUT_TOTAL: &str = "{msg} {spinner} {human_pos} {per_sec}";
+
+/// The bars that are drawn now.
+static SCREEN: LazyLock<MultiProgress> = LazyLock::new(|| {
+    let bars = MultiProgress::new();
+    bars.set_draw_target(ProgressDrawTarget::stderr_with_hz(10));
+    bars
+});
+
+/// Prints something on a terminal while bars may be drawn: they are removed first, and drawn again
+/// below it.
+pub fn beside<T>(print: impl FnOnce() -> T) -> T {
+    // indicatif also holds its lock while this runs, so no bar is drawn in between.
+    SCREEN.suspend(print)
+}
+
+/// Removes all bars for good, because the program ends.
+pub fn end() {
+    // Where nothing can be drawn any more, nothing needs to be removed.
+    let _ = SCREEN.clear();
+    SCREEN.set_draw_target(ProgressDrawTarget::hidden());
+}
 
 /// Shows the progress of some work until it is dropped.
 pub struct Shown {
@@ -98,7 +122,7 @@ fn draw(bar: &ProgressBar, stage: &Stage) {
 
 /// A bar for `total` units of work that the caller moves himself.
 ///
-/// indicatif draws nothing if standard error is not a terminal. `--quiet` and `--no-progress` hide
+/// Nothing is drawn if standard error is not a terminal. `--quiet` and `--no-progress` hide
 /// the bar everywhere.
 pub fn bar(common: &Common, what: &'static str, total: u64) -> ProgressBar {
     if !is_wanted(common) {
@@ -113,8 +137,7 @@ pub fn bar(common: &Common, what: &'static str, total: u64) -> ProgressBar {
 
 /// A bar without a total.
 fn counter(what: &'static str) -> ProgressBar {
-    let bar = ProgressBar::no_length();
-    bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(10));
+    let bar = SCREEN.add(ProgressBar::no_length());
     bar.set_style(style(WITHOUT_TOTAL));
     bar.set_message(what);
     bar

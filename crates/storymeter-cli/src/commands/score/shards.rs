@@ -111,7 +111,7 @@ fn score(
                 let input = shard.input.display().to_string();
                 let message = crate::message(&error);
                 let named = if message.contains(&input) { String::new() } else { input + ": " };
-                bar.suspended(|| crate::note(&format!("{named}{message}{advice}")));
+                crate::note(&format!("{named}{message}{advice}"));
             }
         }
     }
@@ -210,11 +210,6 @@ impl Bar {
         };
         self.bar.set_position(before + bytes);
         result
-    }
-
-    /// Prints a line without disturbing the bar.
-    fn suspended(&self, print: impl FnOnce()) {
-        self.bar.suspend(print);
     }
 }
 
