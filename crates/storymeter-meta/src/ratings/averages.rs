@@ -119,7 +119,7 @@ fn summary(sorted: &[f64]) -> Outcome<[f64; 4]> {
 }
 
 /// Linear interpolation between order statistics, which is numpy's default.
-fn quantile(sorted: &[f64], p: f64) -> f64 {
+pub(crate) fn quantile(sorted: &[f64], p: f64) -> f64 {
     let position = p * (sorted.len() - 1) as f64;
     let (below, above) = (position.floor() as usize, position.ceil() as usize);
     sorted[below] + (sorted[above] - sorted[below]) * position.fract()

@@ -6,6 +6,7 @@ mod csv;
 
 use storymeter_core::{Error as CoreError, Key, Row};
 
+pub(crate) use self::averages::quantile;
 use crate::error::Result;
 use crate::grid::NO_SYSTEM;
 pub use crate::study::Raters;

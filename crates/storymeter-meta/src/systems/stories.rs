@@ -50,6 +50,11 @@ impl Stories {
         Ok(Self { systems: systems.names, cells })
     }
 
+    /// The number of the system of a row.
+    pub fn system_of(&self, row: usize) -> usize {
+        self.cells[row].0
+    }
+
     /// Refuses a name that is not that of a system.
     pub fn check(&self, name: &str) -> Result<()> {
         match self.systems.iter().any(|system| system == name) {

@@ -3,10 +3,7 @@
 use serde::Serialize;
 use storymeter_core::{Direction, Role};
 
-use crate::systems::{Caution, RankedSystem, SystemComparison, SystemPair};
-
-/// Names that data sets give to stories that people wrote.
-const PEOPLE: [&str; 5] = ["human", "humans", "gold", "reference", "writer"];
+use crate::systems::{Caution, RankedSystem, SystemComparison, SystemPair, is_people};
 
 /// The most characters of a name in a sentence.
 const LONGEST_NAME: usize = 60;
@@ -62,11 +59,6 @@ pub fn conclusion(found: &SystemComparison) -> String {
             }
         }
     }
-}
-
-/// Whether a name is that of human writers.
-fn is_people(name: &str) -> bool {
-    PEOPLE.contains(&name.to_lowercase().as_str())
 }
 
 /// The words for one comparison.
