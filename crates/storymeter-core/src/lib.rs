@@ -53,7 +53,8 @@ pub use column::{Column, Counts, Direction, Range, Role};
 pub use error::{Error, Missing, Place, Result};
 pub use file::AtomicFile;
 pub use header::{
-    FileMark, Header, MetricSums, MetricTotals, OtherTexts, ShardMark, SystemTotals, Totals,
+    FileMark, FlagCounts, Header, MetricSums, MetricTotals, ShardMark, SystemFlags, SystemTotals, TextTotals,
+    Totals,
 };
 pub use key::Key;
 pub use metric::{
