@@ -133,8 +133,7 @@ fn schema(keys: &[Key], explained: bool) -> io::Result<Type> {
     if explained {
         columns.push(text(EXPLANATION, Repetition::OPTIONAL));
     }
-    let taken =
-        |key: &&Key| LABELS.contains(&key.as_str()) || OTHERS.contains(&key.as_str());
+    let taken = |key: &&Key| LABELS.contains(&key.as_str()) || OTHERS.contains(&key.as_str());
     if let Some(key) = keys.iter().find(taken) {
         let problem = format!("Parquet has another column \"{key}\", so no score can be called so");
         return Err(io::Error::new(io::ErrorKind::InvalidInput, problem));

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use storymeter_meta::view::{Form, Sheet, capitalised, conclusion, metric_ranking, warnings};
+use storymeter_meta::view::{Form, Sheet, capitalised, conclusion, metric_ranking, text, warnings};
 use storymeter_meta::{Kind, Level};
 
 use super::Page;
@@ -134,14 +134,13 @@ impl Page<'_> {
     }
 
     fn write_warnings(&mut self, run: &Run) {
-        let warnings = &run.study.warnings;
+        let warnings = text::warnings(&run.study);
         if warnings.is_empty() {
             return;
         }
         let mut items = String::new();
-        for warning in warnings {
-            let (subject, message) = (escape(&warning.subject), escape(&warning.message));
-            let _ = write!(items, "<li><b>{}</b> {subject}: {message}</li>", warning.kind);
+        for (kind, warning) in &warnings {
+            let _ = write!(items, "<li><b>{kind}</b> {}</li>", escape(&warning.to_string()));
         }
         let _ = writeln!(
             self.main,

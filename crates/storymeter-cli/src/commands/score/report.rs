@@ -24,7 +24,7 @@ pub fn write_table(table: &Overview, path: Option<&Path>) -> anyhow::Result<()> 
 /// do not look like stories. `explained` says whether each of the last was shown with a warning.
 pub fn report_counts(common: &Common, run: &Run, explained: bool) {
     if !common.quiet {
-        run.notes().iter().for_each(|note| crate::note(note));
+        crate::notes(&run.notes());
     }
     report_skipped(common, run.skipped());
     let note = run.other_texts_note().filter(|_| !common.quiet);

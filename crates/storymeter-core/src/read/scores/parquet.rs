@@ -206,14 +206,11 @@ fn has_text_fields(types: &[Arc<Type>]) -> bool {
 
 /// The number of words and the flags in the cells of a row.
 fn about_text(words: &Field, flags: &Field, place: &Place) -> Result<(Option<u64>, Vec<String>)> {
-    let wrong = |field: &str, problem: String| {
-        Error::invalid(place.clone().in_field(field), problem)
-    };
+    let wrong =
+        |field: &str, problem: String| Error::invalid(place.clone().in_field(field), problem);
     let words = text_fields::words(&value(words.clone())).map_err(|e| wrong(WORDS, e))?;
     let flags = match flags {
-        Field::Str(text) => {
-            serde_json::from_str(text).map_err(|e| wrong(FLAGS, describe(&e)))?
-        }
+        Field::Str(text) => serde_json::from_str(text).map_err(|e| wrong(FLAGS, describe(&e)))?,
         other => value(other.clone()),
     };
     Ok((words, text_fields::flags(&flags).map_err(|e| wrong(FLAGS, e))?))
