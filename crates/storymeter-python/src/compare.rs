@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use storymeter_meta::study::Sides;
-use storymeter_meta::systems::{Options, compare as compare_table};
-use storymeter_meta::view::{self, DescribedComparison};
+use storymeter_meta::systems::{Options, compare as compare_table, verdict};
+use storymeter_meta::view::{self, DescribedComparisons};
 
 use crate::tables::{Table, correction, directions, share, shown};
 use crate::work;
@@ -50,10 +50,13 @@ pub fn compare(
     work::run(py, threads, None, move |progress| {
         let options = Options { progress: progress.clone(), ..options };
         let found = compare_table(&table, &options).map_err(storymeter::Error::from)?;
-        let worded: Vec<DescribedComparison<'_>> =
-            found.iter().map(DescribedComparison::new).collect();
-        let json = serde_json::to_string_pretty(&worded)?;
-        let (sheets, texts) = shown(&view::system_sheets(&found))?;
+        let verdict = verdict(&table, &found, &options).map_err(storymeter::Error::from)?;
+        let json = serde_json::to_string_pretty(&DescribedComparisons::new(&verdict, &found))?;
+        let mut all = view::system_sheets(&found);
+        if found.len() > 1 {
+            all.insert(0, view::leaders(&verdict, &found));
+        }
+        let (sheets, texts) = shown(&all)?;
         Ok((json, sheets, texts, table.notes().to_vec()))
     })
 }

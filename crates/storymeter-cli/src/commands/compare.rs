@@ -9,8 +9,8 @@ use storymeter::ledger::Resampling;
 use storymeter_core::spreadsheet::TextCells;
 use storymeter_core::terminal::plain;
 use storymeter_core::{Header, file};
-use storymeter_meta::systems::{Options, SystemComparison, compare};
-use storymeter_meta::view::{self, DescribedComparison, Sheet, Subject, text, typeset};
+use storymeter_meta::systems::{Options, SystemComparison, Verdict, compare, verdict};
+use storymeter_meta::view::{self, DescribedComparisons, Sheet, Subject, text, typeset};
 
 use super::meta::settings::{CorrectionName, DirectionArgs, SidesArgs, share};
 use crate::Outcome;
@@ -48,7 +48,7 @@ pub struct CompareArgs {
     /// How to print
     #[arg(long, value_enum, default_value_t = PrintFormat::Table)]
     format: PrintFormat,
-    /// Print only these tables. CSV has `systems` by default; several tables become one with the
+    /// Print only these tables, below the verdict. CSV has `systems` by default; several tables become one with the
     /// columns sheet, row, column and value
     #[arg(long, value_enum, value_name = "TABLE", value_delimiter = ',')]
     show: Vec<Table>,
@@ -78,6 +78,8 @@ pub struct CompareArgs {
 /// The tables of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Table {
+    /// Who leads by what, if there are several metrics
+    Leaders,
     /// The means of all systems by all metrics, if there are several metrics
     Means,
     /// The systems by each metric, best first
@@ -109,9 +111,10 @@ pub fn run(args: &CompareArgs, common: &Common) -> anyhow::Result<Outcome> {
         progress: bar.progress().clone(),
     };
     let found = compare(&table, &options)?;
+    let verdict = verdict(&table, &found, &options)?;
     drop(bar);
     let mut out = Output::open(args.output.as_deref(), args.format.reader())?;
-    out.write_all(args.text(&found)?.as_bytes())?;
+    out.write_all(args.text(&found, &verdict, common.quiet)?.as_bytes())?;
     out.finish()?;
     if !common.quiet {
         crate::notes(table.notes());
@@ -120,35 +123,48 @@ pub fn run(args: &CompareArgs, common: &Common) -> anyhow::Result<Outcome> {
 }
 
 impl CompareArgs {
-    fn text(&self, found: &[SystemComparison]) -> anyhow::Result<String> {
-        let documents: Vec<DescribedComparison<'_>> =
-            found.iter().map(DescribedComparison::new).collect();
+    fn text(
+        &self,
+        found: &[SystemComparison],
+        verdict: &Verdict,
+        quiet: bool,
+    ) -> anyhow::Result<String> {
+        let document = DescribedComparisons::new(verdict, found);
         let names = if self.raw_csv { TextCells::Raw } else { TextCells::Marked };
         Ok(match self.format {
-            PrintFormat::Json => format!("{}\n", serde_json::to_string_pretty(&documents)?),
+            PrintFormat::Json => format!("{}\n", serde_json::to_string_pretty(&document)?),
             PrintFormat::Jsonl => {
                 let mut text = String::new();
-                for document in &documents {
-                    let _ = writeln!(text, "{}", serde_json::to_string(document)?);
+                for comparison in &document.comparisons {
+                    let _ = writeln!(text, "{}", serde_json::to_string(comparison)?);
                 }
                 text
             }
-            PrintFormat::Csv => match self.flat(found).as_slice() {
+            PrintFormat::Csv => match self.flat(found, verdict).as_slice() {
                 [sheet] => text::csv(sheet, names),
                 several => text::long_csv(several, names),
             },
             PrintFormat::Table | PrintFormat::Markdown | PrintFormat::Latex => {
-                let sheets = view::system_sheets(found);
+                let mut sheets = view::system_sheets(found);
+                if found.len() > 1 {
+                    sheets.insert(0, view::leaders(verdict, found));
+                }
                 let wanted: Vec<&Sheet> =
                     sheets.iter().filter(|sheet| self.is_wanted(sheet)).collect();
                 let tables = self.format.tables(&wanted, emphasis(self.output.is_some()));
-                format!("{}\n{}", words(&documents, self.format), tables.unwrap_or_default())
+                let [above, below] = words(&document, quiet);
+                let mut text =
+                    format!("{}\n{}", lines(&above, self.format), tables.unwrap_or_default());
+                if !below.is_empty() {
+                    let _ = write!(text, "\n{}", lines(&below, self.format));
+                }
+                text
             }
         })
     }
 
     /// The tables for programs.
-    fn flat(&self, found: &[SystemComparison]) -> Vec<Sheet> {
+    fn flat(&self, found: &[SystemComparison], verdict: &Verdict) -> Vec<Sheet> {
         let mut wanted = Vec::new();
         for table in &self.show {
             if !wanted.contains(table) {
@@ -159,6 +175,7 @@ impl CompareArgs {
             wanted.push(Table::Systems);
         }
         let flat = |table| match table {
+            Table::Leaders => view::leaders(verdict, found),
             Table::Means => view::flat_means(found),
             Table::Systems => view::flat_systems(found),
             Table::Pairs => view::flat_pairs(found),
@@ -168,6 +185,7 @@ impl CompareArgs {
 
     fn is_wanted(&self, sheet: &Sheet) -> bool {
         let table = match sheet.subject {
+            Subject::SystemLeaders => Table::Leaders,
             Subject::SystemMeans => Table::Means,
             Subject::SystemPairs { .. } => Table::Pairs,
             _ => Table::Systems,
@@ -176,25 +194,33 @@ impl CompareArgs {
     }
 }
 
-/// The conclusions, each with its warnings, before all tables.
-fn words(documents: &[DescribedComparison<'_>], format: PrintFormat) -> String {
+/// The sentences above the tables, and those below them.
+fn words(document: &DescribedComparisons<'_>, quiet: bool) -> [Vec<String>; 2] {
+    let sentences = &document.verdict.sentences;
+    let mut above = vec![sentences.headline.clone()];
+    above.extend(sentences.details.iter().cloned());
+    above.extend(document.warnings().iter().map(|warning| format!("Warning: {warning}")));
+    let below = match quiet {
+        true => sentences.trust_in_brief.iter().cloned().collect(),
+        false => sentences.trust.iter().map(ToString::to_string).collect(),
+    };
+    [above, below]
+}
+
+/// Sentences in a format for people, one per line. In Markdown, the first is a paragraph of its
+/// own.
+fn lines(sentences: &[String], format: PrintFormat) -> String {
     let mut text = String::new();
-    for document in documents {
-        let warnings = document.warnings.iter().map(|warning| format!("Warning: {warning}"));
-        for (at, sentence) in [document.conclusion.clone()].into_iter().chain(warnings).enumerate()
-        {
-            let _ = match format {
-                // A comment of the document, so that the file can be included as it is.
-                PrintFormat::Latex => writeln!(text, "% {}", plain(&sentence)),
-                PrintFormat::Markdown if at > 0 => {
-                    writeln!(text, "- {}", typeset::markdown_text(&sentence))
-                }
-                PrintFormat::Markdown => {
-                    writeln!(text, "{}\n", typeset::markdown_text(&sentence))
-                }
-                _ => writeln!(text, "{}", plain(&sentence)),
-            };
-        }
+    for (at, sentence) in sentences.iter().enumerate() {
+        let _ = match format {
+            // A comment of the document, so that the file can be included as it is.
+            PrintFormat::Latex => writeln!(text, "% {}", plain(sentence)),
+            PrintFormat::Markdown if at > 0 => {
+                writeln!(text, "- {}", typeset::markdown_text(sentence))
+            }
+            PrintFormat::Markdown => writeln!(text, "{}\n", typeset::markdown_text(sentence)),
+            _ => writeln!(text, "{}", plain(sentence)),
+        };
     }
     text
 }

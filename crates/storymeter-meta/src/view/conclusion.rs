@@ -3,13 +3,76 @@
 use serde::Serialize;
 use storymeter_core::{Direction, Role, number};
 
-use crate::systems::{Caution, RankedSystem, SystemComparison, SystemPair, is_people};
+use super::verdict::{VerdictWords, verdict_words};
+use crate::systems::{Caution, RankedSystem, SystemComparison, SystemPair, Verdict, is_people};
 
 /// The most characters of a name in a sentence.
 const LONGEST_NAME: usize = 60;
 
+/// The most warnings about all columns together that are spelled out.
+const MOST_LINES: usize = 12;
+
 /// The most warnings of one kind that are spelled out.
 const MOST_WARNINGS: usize = 3;
+
+/// What `compare --format json` writes: the verdict and the comparisons, both with their words.
+#[derive(Debug, Clone, Serialize)]
+pub struct DescribedComparisons<'a> {
+    /// What all columns say together.
+    pub verdict: DescribedVerdict<'a>,
+    /// One comparison per column.
+    pub comparisons: Vec<DescribedComparison<'a>>,
+}
+
+/// A verdict with its sentences.
+#[derive(Debug, Clone, Serialize)]
+pub struct DescribedVerdict<'a> {
+    /// The sentences.
+    pub sentences: VerdictWords,
+    /// The verdict itself.
+    #[serde(flatten)]
+    pub verdict: &'a Verdict,
+}
+
+impl<'a> DescribedComparisons<'a> {
+    /// Puts a verdict and the comparisons that it is about into words.
+    pub fn new(verdict: &'a Verdict, found: &'a [SystemComparison]) -> Self {
+        Self {
+            verdict: DescribedVerdict { sentences: verdict_words(verdict, found), verdict },
+            comparisons: found.iter().map(DescribedComparison::new).collect(),
+        }
+    }
+
+    /// What a reader of the numbers should know, one sentence each. A sentence about several
+    /// columns is there once; where there are several columns, it names them.
+    pub fn warnings(&self) -> Vec<String> {
+        let mut sentences: Vec<(&str, Vec<&str>)> = Vec::new();
+        for one in &self.comparisons {
+            for warning in &one.warnings {
+                let key = one.comparison.column.key.as_str();
+                match sentences.iter_mut().find(|(known, _)| known == warning) {
+                    Some((_, keys)) => keys.push(key),
+                    None => sentences.push((warning, vec![key])),
+                }
+            }
+        }
+        let several = self.comparisons.len() > 1;
+        let named = |(warning, keys): &(&str, Vec<&str>)| match keys.as_slice() {
+            [only] if several && !warning.contains(only) => format!("{}: {warning}", short(only)),
+            [first, others @ ..] if !others.is_empty() => {
+                let more = counted(others.len(), "other column", "other columns");
+                format!("{} and {more}: {warning}", short(first))
+            }
+            _ => (*warning).to_owned(),
+        };
+        let more = sentences.len().saturating_sub(MOST_LINES);
+        let mut lines: Vec<String> = sentences.iter().take(MOST_LINES).map(named).collect();
+        if more > 0 {
+            lines.push(format!("There are {more} more warnings; the JSON has all of them."));
+        }
+        lines
+    }
+}
 
 /// A comparison with what it means in words, as `compare --format json` writes it.
 #[derive(Debug, Clone, Serialize)]
@@ -194,12 +257,12 @@ impl Sentences<'_> {
             .collect();
         let smallest = tested.iter().copied().fold(1.0, f64::min);
         let significant = pairs.iter().filter(|pair| pair.is_significant()).count();
-        let sees = match self.found.column.role {
-            Role::Metric => format!("{} sees", self.key),
-            Role::Human => format!("The ratings of {} show", self.key),
+        let by = match self.found.column.role {
+            Role::Metric => self.key.to_owned(),
+            Role::Human => format!("the ratings of {}", self.key),
         };
         if self.found.cautions.contains(&Caution::Constant) {
-            format!("{sees} no difference between {who}: all values are equal")
+            format!("No difference was found between {who} by {by}: all values are equal")
         } else if tested.is_empty() {
             format!("There are too few stories to compare {who} by {}", self.key)
         } else if self.found.cautions.iter().any(|one| matches!(one, Caution::FewResamples { .. }))
@@ -218,7 +281,7 @@ impl Sentences<'_> {
                 1 => p_value(smallest),
                 _ => format!("smallest corrected {}", p_value(smallest)),
             };
-            format!("{sees} no difference between {who}{stories} ({smallest_p})")
+            format!("No difference was found between {who} by {by}{stories} ({smallest_p})")
         }
     }
 
@@ -417,6 +480,6 @@ fn names(systems: &[&RankedSystem]) -> String {
     }
 }
 
-fn counted(count: usize, one: &str, many: &str) -> String {
+pub(super) fn counted(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }

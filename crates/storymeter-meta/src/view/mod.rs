@@ -6,6 +6,7 @@
 mod conclusion;
 mod correlations;
 mod hanna;
+mod leaders;
 mod names;
 mod rankings;
 mod ratings;
@@ -19,11 +20,15 @@ mod tests;
 pub mod text;
 pub mod typeset;
 mod union;
+mod verdict;
 mod words;
 
 pub(crate) use conclusion::short;
-pub use conclusion::{DescribedComparison, conclusion, p_value, warnings};
+pub use conclusion::{
+    DescribedComparison, DescribedComparisons, DescribedVerdict, conclusion, p_value, warnings,
+};
 pub(crate) use correlations::{interval_cells, p_cell, resampled, value_cell};
+pub use leaders::leaders;
 pub use names::{file_stem, unique_stems};
 pub use rankings::{correlation_symbol, meaning_of_r, metric_ranking};
 pub use sheet::{BiasedSetsPart, Cell, Form, Head, Mark, Sheet, Subject};
@@ -32,6 +37,7 @@ pub use suite_words::{Verdict, suite_sentence, verdict};
 pub use systems::{flat_means, flat_pairs, flat_systems, system_sheets};
 pub(crate) use tests::INDEPENDENT;
 pub use tests::test_title;
+pub use verdict::{TrustLine, VerdictWords, verdict_words};
 pub use words::capitalised;
 pub(crate) use words::joined;
 

@@ -126,6 +126,8 @@ pub enum Subject {
     AllSystemPairs,
     /// The means of the systems of several comparisons.
     SystemMeans,
+    /// Who leads by which column of a comparison.
+    SystemLeaders,
     /// What one metric sees and what disturbs it, one row per aspect of a test suite.
     SuiteMetric {
         /// The metric.

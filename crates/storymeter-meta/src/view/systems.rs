@@ -375,7 +375,7 @@ fn p_values(pair: &SystemPair) -> [Cell; 2] {
 
 /// As many decimals as show three digits of the largest standard deviation, or of the largest mean
 /// where nothing varies.
-fn decimals(found: &SystemComparison) -> u8 {
+pub(super) fn decimals(found: &SystemComparison) -> u8 {
     let largest = |values: &dyn Fn(&RankedSystem) -> Outcome<f64>| {
         found.systems.iter().filter_map(|one| values(one).ok()).map(f64::abs).fold(0.0, f64::max)
     };

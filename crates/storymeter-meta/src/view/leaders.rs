@@ -1,0 +1,115 @@
+//! Who leads by what, as a table.
+
+use storymeter_core::Direction;
+
+use super::systems::decimals;
+use super::{Cell, Form, Sheet, Subject};
+use crate::systems::{ColumnMean, ColumnVerdict, Lead, Recheck, SystemComparison, Verdict, Vote};
+
+/// The most systems whose means stand beside the leaders.
+const MOST_MEANS: usize = 4;
+
+/// Who leads by what: one row per column, with what length and flags do to the lead. The means of
+/// the systems stand beside it if there are few of them.
+pub fn leaders(verdict: &Verdict, found: &[SystemComparison]) -> Sheet {
+    let rechecks = [
+        ("at its length", &verdict.length.percentiles),
+        ("length adjusted", &verdict.length.adjusted),
+        ("without flagged", &verdict.flags.without),
+    ];
+    let made: Vec<(&str, &Recheck)> =
+        rechecks.into_iter().filter_map(|(name, one)| Some((name, one.as_ref()?))).collect();
+    let with_means = verdict.systems.len() <= MOST_MEANS;
+    let mut sheet = Sheet::new("leaders", Subject::SystemLeaders, "Who leads by what", Form::Table)
+        .columns(["column", "leads", "survives"], 0)
+        .columns(made.iter().map(|(name, _)| name), 0);
+    if with_means {
+        sheet = sheet.columns(verdict.systems.iter().map(|system| &system.name), 0);
+    }
+    for column in &verdict.columns {
+        let mut row: Vec<Cell> = vec![heading(column).into(), leads(column).into()];
+        row.push(survives(column).into());
+        row.extend(made.iter().map(|(_, recheck)| Cell::from(again(recheck, column))));
+        if with_means {
+            let digits = found
+                .iter()
+                .find(|one| one.column.key == column.key && one.column.role == column.role)
+                .map_or(3, decimals);
+            for system in &verdict.systems {
+                let own = column.means.iter().find(|one| one.system == system.name);
+                row.push(mean(own, digits));
+            }
+        }
+        sheet.push(row);
+    }
+    notes(sheet, verdict, &made)
+}
+
+fn notes(sheet: Sheet, verdict: &Verdict, made: &[(&str, &Recheck)]) -> Sheet {
+    let mut sheet = sheet.note(format!(
+        "leads: the system that is significantly better than all others by this column; with ~, \
+         systems that share the lead; survives: whether that is so after Holm's correction over \
+         all {} tests of the columns that have a say",
+        verdict.tests
+    ));
+    for (name, _) in made {
+        sheet = sheet.note(match *name {
+            "at its length" => {
+                "at its length: who leads by the share of human stories of the same length that \
+                 score lower"
+            }
+            "length adjusted" => {
+                "length adjusted: who leads by scores less what the logarithm of the number of \
+                 words explains of them (one slope for all systems)"
+            }
+            _ => "without flagged: who leads by the stories without the flags named above",
+        });
+    }
+    sheet
+}
+
+fn heading(column: &ColumnVerdict) -> String {
+    match column.direction {
+        Direction::Higher => format!("{} ↑", column.key),
+        Direction::Lower => format!("{} ↓", column.key),
+        Direction::None => column.key.to_string(),
+    }
+}
+
+fn leads(column: &ColumnVerdict) -> String {
+    match &column.vote {
+        Vote::Votes => lead(&column.lead),
+        Vote::NoDirection => "no say: no direction".to_owned(),
+        Vote::Constant => "no say: all values equal".to_owned(),
+        Vote::Backwards { .. } => "no say: against ratings".to_owned(),
+    }
+}
+
+fn lead(lead: &Lead) -> String {
+    match lead {
+        Lead::Alone { system } => system.clone(),
+        Lead::Shared { systems } => format!("~ {}", systems.join(", ")),
+        Lead::Nobody => "nobody".to_owned(),
+    }
+}
+
+fn survives(column: &ColumnVerdict) -> &'static str {
+    match (&column.survives, column.lead.alone()) {
+        (Some(after), Some(before)) if after.alone() == Some(before) => "yes",
+        (Some(_), Some(_)) => "no",
+        _ => "",
+    }
+}
+
+fn again(recheck: &Recheck, column: &ColumnVerdict) -> String {
+    let own = recheck.columns.iter().find(|one| one.key == column.key && one.role == column.role);
+    own.map_or(String::new(), |one| lead(&one.lead))
+}
+
+fn mean(own: Option<&ColumnMean>, digits: u8) -> Cell {
+    match own.map(|one| &one.mean) {
+        Some(Ok(mean)) => format!("{mean:.0$}", usize::from(digits)).into(),
+        Some(Err(reason)) => Cell::missing(reason),
+        None => "".into(),
+    }
+}
