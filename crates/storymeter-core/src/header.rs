@@ -1,9 +1,11 @@
 //! The header of a score file: what its columns are, in a JSON file beside it.
 
 mod next;
+mod texts;
 mod totals;
 
-pub use totals::{FileMark, MetricSums, MetricTotals, OtherTexts, ShardMark, SystemTotals, Totals};
+pub use texts::{FlagCounts, SystemFlags, TextTotals};
+pub use totals::{FileMark, MetricSums, MetricTotals, ShardMark, SystemTotals, Totals};
 
 use std::fs;
 use std::io::Write as _;

@@ -289,7 +289,7 @@ impl MetricSet {
         // that the tokens of a story are dropped before the next one needs memory.
         let mut whole: Vec<Option<Rows>> = Vec::with_capacity(self.slots.len());
         for slot in &self.slots {
-            if slot.metric.description().batching == Batching::Single {
+            if records.is_empty() || slot.metric.description().batching == Batching::Single {
                 whole.push(None);
                 continue;
             }
@@ -460,7 +460,7 @@ impl Batch {
         self.len() == 0
     }
 
-    /// The number of stories without text.
+    /// The number of scored stories without text.
     pub fn empty_stories(&self) -> usize {
         self.empty
     }
@@ -474,6 +474,38 @@ impl Batch {
     /// The smallest and the largest number of references of a story.
     pub fn references(&self) -> Option<(usize, usize)> {
         self.references
+    }
+
+    /// The same batch among stories that were not scored. By story of the whole: nothing if it is
+    /// the next story of this batch, or else why it has no value. Then its statistics are 0.
+    ///
+    /// # Panics
+    /// If there is not one entry without a reason per story of this batch.
+    #[must_use]
+    pub fn among(mut self, reasons: &[Option<Absence>]) -> Self {
+        let scored = reasons.iter().filter(|reason| reason.is_none()).count();
+        assert_eq!(scored * self.columns, self.values.len(), "one place per scored story");
+        if scored == reasons.len() {
+            return self;
+        }
+        let mut stats = Vec::with_capacity(reasons.len() * self.width);
+        let mut values = Vec::with_capacity(reasons.len() * self.columns);
+        let mut next = 0;
+        for reason in reasons {
+            match reason {
+                None => {
+                    stats.extend_from_slice(self.stats(next));
+                    values.extend_from_slice(self.values(next));
+                    next += 1;
+                }
+                Some(reason) => {
+                    stats.extend(std::iter::repeat_n(0.0, self.width));
+                    values.extend(std::iter::repeat_n(Err(reason.clone()), self.columns));
+                }
+            }
+        }
+        (self.stats, self.values) = (stats, values);
+        self
     }
 
     /// Adds the stories that follow those of this batch.

@@ -3,16 +3,20 @@
 
 use std::sync::Arc;
 
+use storymeter_core::number::Digits;
 use storymeter_core::{Direction, MetricError, Progress, ScoreColumn, Signature, terminal};
 use storymeter_executor::MetricSet;
 use storymeter_stats::Interval;
 use unicode_width::UnicodeWidthStr;
 
 use crate::ledger::{Against, Comparison, Resampling, Summary};
-use crate::{Result, Run};
+use crate::{Result, Run, text_notes};
 
 /// Intervals of fewer stories or items than this come with a warning.
 const FEW: usize = 10;
+
+/// The digits after the point of a score.
+const DECIMALS: u8 = 4;
 
 /// The scores of all stories together and of each system, with intervals. Its text is the table
 /// that `storymeter score` prints.
@@ -40,6 +44,8 @@ pub struct Overview {
     /// One signature per metric.
     pub signatures: Vec<Signature>,
     resampling: Resampling,
+    /// The cells of the table of flags; empty without any flag.
+    flags: Vec<Vec<String>>,
 }
 
 impl Overview {
@@ -75,6 +81,7 @@ impl Overview {
             against: against.cloned(),
             signatures: run.signatures(resampling),
             resampling: *resampling,
+            flags: text_notes::rows(run),
         })
     }
 
@@ -84,8 +91,12 @@ impl Overview {
 
     /// The table as aligned text. Names of users in it are plain.
     pub fn to_text(&self) -> String {
-        let mut text = aligned(&self.rows());
+        let mut text = aligned(&self.rows(), 2);
         text.push('\n');
+        if !self.flags.is_empty() {
+            text.push_str(&aligned(&self.flags, 1));
+            text.push('\n');
+        }
         for note in self.notes() {
             text.push_str(&note);
             text.push('\n');
@@ -133,6 +144,13 @@ impl Overview {
         notes
     }
 
+    /// The cells of the table of flags, the names of its columns first; none without any flag. There
+    /// is one row for all texts and one per system, and one column per flag that occurs. Names of
+    /// users are as they are.
+    pub fn flag_rows(&self) -> &[Vec<String>] {
+        &self.flags
+    }
+
     /// The cells of the table, the names of its columns first. Names of users are as they are.
     pub fn rows(&self) -> Vec<Vec<String>> {
         let mut rows = vec![self.header()];
@@ -161,11 +179,20 @@ impl Overview {
         header
     }
 
+    /// How the scores of one metric are written.
+    fn digits(&self, column: usize) -> Digits {
+        let scores = std::iter::once(&self.all)
+            .chain(&self.systems)
+            .filter_map(|summary| summary.columns[column].score.as_ref().ok().copied());
+        Digits::new(scores, DECIMALS)
+    }
+
     fn row(&self, name: String, summary: &Summary, column: usize) -> Vec<String> {
         let own = &summary.columns[column];
         let system = summary.system.as_deref().unwrap_or("all").to_owned();
-        let score = own.score.as_ref().map_or("absent".to_owned(), |score| format!("{score:.4}"));
-        let interval = own.interval.map_or(String::new(), shown);
+        let digits = self.digits(column);
+        let score = own.score.as_ref().map_or("absent".to_owned(), |score| digits.text(*score));
+        let interval = own.interval.map_or(String::new(), |interval| shown(interval, digits));
         let mut row = vec![name, system, summary.stories.to_string(), score, interval];
         if self.against.is_some() {
             let comparison = self
@@ -174,8 +201,8 @@ impl Overview {
                 .find(|other| Some(&other.system) == summary.system.as_ref());
             row.extend(match comparison.map(|comparison| &comparison.columns[column]) {
                 Some(Ok(found)) => [
-                    format!("{:+.4}", found.difference.difference),
-                    shown(found.difference.interval),
+                    digits.signed(found.difference.difference),
+                    shown(found.difference.interval, digits),
                     format!("{:.4}", found.p_value.raw),
                     format!("{:.4}", found.p_value.corrected),
                 ],
@@ -190,16 +217,16 @@ impl Overview {
 }
 
 /// An interval, or nothing where there is none.
-fn shown(interval: Interval) -> String {
+fn shown(interval: Interval, digits: Digits) -> String {
     match interval.is_defined() {
-        true => format!("[{:.4}, {:.4}]", interval.low, interval.high),
+        true => format!("[{}, {}]", digits.text(interval.low), digits.text(interval.high)),
         false => String::new(),
     }
 }
 
-/// Aligns the columns. The first two hold names and are aligned to the left, the others to the
+/// Aligns the columns. The first few hold names and are aligned to the left, the others to the
 /// right. Names of users are made plain first.
-fn aligned(rows: &[Vec<String>]) -> String {
+fn aligned(rows: &[Vec<String>], names: usize) -> String {
     let plain = |row: &Vec<String>| -> Vec<String> {
         row.iter().map(|cell| terminal::plain(cell).into_owned()).collect()
     };
@@ -215,7 +242,7 @@ fn aligned(rows: &[Vec<String>]) -> String {
         let mut line = String::new();
         for (column, cell) in row.iter().enumerate() {
             let blanks = " ".repeat(widths[column] - UnicodeWidthStr::width(cell.as_str()));
-            let (left, right) = if column < 2 {
+            let (left, right) = if column < names {
                 (cell.as_str(), blanks.as_str())
             } else {
                 (blanks.as_str(), cell.as_str())

@@ -117,7 +117,7 @@ pub fn run(args: &CompareArgs, common: &Common) -> anyhow::Result<Outcome> {
     out.write_all(args.text(&found, &verdict, common.quiet)?.as_bytes())?;
     out.finish()?;
     if !common.quiet {
-        table.notes().iter().for_each(|note| crate::note(note));
+        crate::notes(table.notes());
     }
     Ok(Outcome::Done)
 }

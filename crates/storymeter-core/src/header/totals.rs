@@ -1,12 +1,11 @@
 //! What a header keeps so that score files can be merged without reading them.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 
+use super::texts::is_zero;
 use crate::file::Checksum;
 use crate::read::Summary;
-use crate::{Pooling, Signature};
+use crate::{Pooling, Signature, TextTotals};
 
 /// Counts and sums over all stories of a score file.
 ///
@@ -25,9 +24,9 @@ pub struct Totals {
     pub empty: u64,
     /// The smallest and the largest number of references of a story; `None` without a story.
     pub references: Option<(usize, usize)>,
-    /// The texts that do not look like English stories, if a metric is made for these alone.
-    #[serde(default, rename = "unlike", skip_serializing_if = "Option::is_none")]
-    pub other_texts: Option<OtherTexts>,
+    /// What was found in the texts. Headers of older versions do not have it.
+    #[serde(default, skip_serializing_if = "TextTotals::is_empty")]
+    pub texts: TextTotals,
     /// The metrics, in the order of the columns.
     pub metrics: Vec<MetricTotals>,
     /// The sums by system, in the order of their first stories. Stories without a system are one
@@ -60,9 +59,12 @@ pub struct MetricTotals {
 pub struct SystemTotals {
     /// The system; `None` for stories that name none.
     pub system: Option<String>,
-    /// The number of its stories.
+    /// The number of its stories that were scored.
     pub stories: u64,
-    /// The sums of each metric.
+    /// The number of its texts that have no score, because they are no stories.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub no_stories: u64,
+    /// The sums of each metric; empty without a story.
     pub metrics: Vec<MetricSums>,
 }
 
@@ -77,25 +79,6 @@ pub struct MetricSums {
     /// rows are narrow, of the products of every two of their numbers, row by row of the upper
     /// triangle.
     pub sums: String,
-}
-
-/// The texts that do not look like English stories.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OtherTexts {
-    /// How many there are.
-    pub texts: u64,
-    /// How many look like what, by the name of the kind. A text may look like several things.
-    pub kinds: BTreeMap<String, u64>,
-}
-
-impl OtherTexts {
-    /// Adds those among other texts.
-    pub fn merge(&mut self, more: &Self) {
-        self.texts += more.texts;
-        for (kind, count) in &more.kinds {
-            *self.kinds.entry(kind.clone()).or_default() += count;
-        }
-    }
 }
 
 /// Which part of a larger corpus a score file is.

@@ -19,6 +19,7 @@ mod scores;
 pub(crate) use csv::STORY_HEADER;
 #[cfg(feature = "parquet")]
 pub(crate) use parquet::{ABSENT, EXPLANATION, HEADER_KEY};
+pub(crate) use scores::{FLAGS, WORDS};
 pub use scores::{ScoreFormat, ScoreLine, ScoreLines, ScorePart, ScoreWriter};
 
 use std::io::{self, Write};

@@ -8,14 +8,14 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use parquet::basic::{Compression, LogicalType, Repetition, Type as PhysicalType, ZstdLevel};
-use parquet::data_type::{ByteArray, ByteArrayType, DoubleType};
+use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::{ColumnPath, Type};
 
-use super::scores::Row;
+use super::scores::{FLAGS, Row, WORDS};
 use crate::{Header, Key};
 
 /// The key of the metadata under which the header of the score file stands.
@@ -26,6 +26,7 @@ const LABELS: [&str; 3] = ["id", "system", "item"];
 pub(crate) const ABSENT: &str = "absent";
 const HUMAN: &str = "human";
 pub(crate) const EXPLANATION: &str = "explanation";
+const OTHERS: [&str; 5] = [WORDS, FLAGS, ABSENT, HUMAN, EXPLANATION];
 
 /// The number of rows of a group.
 const GROUP_ROWS: usize = 20_000;
@@ -121,6 +122,10 @@ fn schema(keys: &[Key], explained: bool) -> io::Result<Type> {
         text(LABELS[0], Repetition::REQUIRED),
         text(LABELS[1], Repetition::OPTIONAL),
         text(LABELS[2], Repetition::REQUIRED),
+        Type::primitive_type_builder(WORDS, PhysicalType::INT64)
+            .with_repetition(Repetition::OPTIONAL)
+            .build(),
+        text(FLAGS, Repetition::OPTIONAL),
     ];
     columns.extend(keys.iter().map(score));
     columns.push(text(ABSENT, Repetition::OPTIONAL));
@@ -128,9 +133,7 @@ fn schema(keys: &[Key], explained: bool) -> io::Result<Type> {
     if explained {
         columns.push(text(EXPLANATION, Repetition::OPTIONAL));
     }
-    let taken = |key: &&Key| {
-        LABELS.contains(&key.as_str()) || [ABSENT, HUMAN, EXPLANATION].contains(&key.as_str())
-    };
+    let taken = |key: &&Key| LABELS.contains(&key.as_str()) || OTHERS.contains(&key.as_str());
     if let Some(key) = keys.iter().find(taken) {
         let problem = format!("Parquet has another column \"{key}\", so no score can be called so");
         return Err(io::Error::new(io::ErrorKind::InvalidInput, problem));
@@ -171,6 +174,8 @@ struct Group {
     ids: Vec<ByteArray>,
     systems: Optional<ByteArray>,
     items: Vec<ByteArray>,
+    words: Optional<i64>,
+    flags: Optional<ByteArray>,
     scores: Vec<Optional<f64>>,
     absent: Optional<ByteArray>,
     human: Optional<ByteArray>,
@@ -185,6 +190,8 @@ impl Group {
             ids: Vec::new(),
             systems: Optional::new(),
             items: Vec::new(),
+            words: Optional::new(),
+            flags: Optional::new(),
             scores: (0..keys).map(|_| Optional::new()).collect(),
             absent: Optional::new(),
             human: Optional::new(),
@@ -201,6 +208,8 @@ impl Group {
         self.ids.push(text(row.id));
         self.systems.push(row.system.map(&mut text));
         self.items.push(text(row.item));
+        self.words.push(row.words);
+        self.flags.push(row.flags.map(&mut text));
         self.absent.push(row.absent.map(&mut text));
         self.human.push(row.human.map(&mut text));
         if let Some(explanations) = &mut self.explanations {
@@ -216,20 +225,22 @@ impl Group {
         out: &mut SerializedRowGroupWriter<'_, W>,
     ) -> Result<(), ParquetError> {
         required(out, &self.ids)?;
-        optional(out, &self.systems)?;
+        optional::<ByteArrayType, _>(out, &self.systems)?;
         required(out, &self.items)?;
+        optional::<Int64Type, _>(out, &self.words)?;
+        optional::<ByteArrayType, _>(out, &self.flags)?;
         for scores in &mut self.scores {
-            let mut column = next(out)?;
-            column.typed::<DoubleType>().write_batch(&scores.values, Some(&scores.levels), None)?;
-            column.close()?;
+            optional::<DoubleType, _>(out, scores)?;
             scores.clear();
         }
         for texts in [Some(&self.absent), Some(&self.human), self.explanations.as_ref()] {
-            texts.map_or(Ok(()), |texts| optional(out, texts))?;
+            texts.map_or(Ok(()), |texts| optional::<ByteArrayType, _>(out, texts))?;
         }
         self.ids.clear();
         self.items.clear();
         self.systems.clear();
+        self.words.clear();
+        self.flags.clear();
         self.absent.clear();
         self.human.clear();
         self.explanations.iter_mut().for_each(Optional::clear);
@@ -255,11 +266,11 @@ fn required<W: Write + Send>(
     column.close()
 }
 
-fn optional<W: Write + Send>(
+fn optional<T: DataType, W: Write + Send>(
     out: &mut SerializedRowGroupWriter<'_, W>,
-    texts: &Optional<ByteArray>,
+    values: &Optional<T::T>,
 ) -> Result<(), ParquetError> {
     let mut column = next(out)?;
-    column.typed::<ByteArrayType>().write_batch(&texts.values, Some(&texts.levels), None)?;
+    column.typed::<T>().write_batch(&values.values, Some(&values.levels), None)?;
     column.close()
 }

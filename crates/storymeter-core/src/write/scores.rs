@@ -16,16 +16,22 @@ use crate::{
     Absence, AtomicFile, Error, Header, Key, Place, Ratings, Result, Role, ScoreTable, Value,
 };
 
+/// The names of the fields that say how many words a text has, and what in it is not story.
+pub(crate) const WORDS: &str = "words";
+pub(crate) const FLAGS: &str = "flags";
+
 /// The format of a score file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ScoreFormat {
     /// One JSON object per line, with everything that is known about the story.
     Jsonl,
-    /// One record per story. It has no ratings, no reasons of absent values and no explanations.
+    /// One record per story. It has no words, flags, ratings, reasons of absent values or
+    /// explanations.
     Csv,
-    /// One row per story, with the same content as JSONL: the columns `id`, `system` and `item`,
-    /// one column of 64-bit floats per key, and the columns `absent`, `human` and, where there are
-    /// explanations, `explanation`, which hold JSON. The [`Header`] is part of the file, under the
+    /// One row per story, with the same content as JSONL: the columns `id`, `system`, `item`,
+    /// `words` (64-bit integers) and `flags`, one column of 64-bit floats per key, and the columns
+    /// `absent`, `human` and, where there are explanations, `explanation`. `flags` and these last
+    /// ones hold JSON. The [`Header`] is part of the file, under the
     /// key `storymeter` of its metadata. Only programs with the cargo feature `parquet` write it.
     Parquet,
 }
@@ -69,6 +75,10 @@ pub struct ScoreLine<'a> {
     pub system: Option<&'a str>,
     /// The item, by which story-level correlation groups the stories.
     pub item: &'a str,
+    /// How many words its text has, if that is known. CSV leaves it out.
+    pub words: Option<u64>,
+    /// The names of what its text has that is not story. CSV leaves them out.
+    pub flags: &'a [String],
     /// One value per key.
     pub values: &'a [Value],
     /// Its human ratings. CSV leaves them out.
@@ -90,6 +100,8 @@ pub struct ScoreLine<'a> {
 ///     id: "7",
 ///     system: None,
 ///     item: "door",
+///     words: Some(120),
+///     flags: &[],
 ///     values: &[Ok(20.5), Err(Absence::NotGiven)],
 ///     ratings: &Ratings::new(),
 ///     explanation: None,
@@ -195,6 +207,8 @@ impl ScoreLines {
             id: line.id,
             system: line.system,
             item: line.item,
+            words: line.words,
+            flags: line.flags,
             scores: Scores { keys: &self.keys, values: line.values },
             absent: self.absent(line),
             human: human(line),
@@ -209,10 +223,13 @@ impl ScoreLines {
         let absent = self.absent(line).map(|absent| serde_json::to_string(&absent));
         let human = human(line).map(serde_json::to_string);
         let explanation = line.explanation.filter(|_| self.explained);
+        let flags = (!line.flags.is_empty()).then(|| serde_json::to_string(line.flags));
         Ok(Row {
             id: line.id.to_owned(),
             system: line.system.map(str::to_owned),
             item: line.item.to_owned(),
+            words: line.words.and_then(|words| i64::try_from(words).ok()),
+            flags: flags.transpose()?,
             scores: line.values.iter().map(|value| value.as_ref().ok().copied()).collect(),
             absent: absent.transpose()?,
             human: human.transpose()?,
@@ -240,12 +257,14 @@ enum Encoded {
     Rows(Vec<Row>),
 }
 
-/// The row of a story in Parquet. `absent`, `human` and `explanation` are JSON.
+/// The row of a story in Parquet. `flags`, `absent`, `human` and `explanation` are JSON.
 #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "nobody writes these rows"))]
 pub(super) struct Row {
     pub id: String,
     pub system: Option<String>,
     pub item: String,
+    pub words: Option<i64>,
+    pub flags: Option<String>,
     pub scores: Vec<Option<f64>>,
     pub absent: Option<String>,
     pub human: Option<String>,
@@ -307,6 +326,8 @@ impl<W: Write + Send> ScoreWriter<W> {
                 id: &row.id,
                 system: row.system.as_deref(),
                 item: &row.item,
+                words: row.words,
+                flags: &row.flags,
                 values: &values,
                 ratings: &row.ratings,
                 explanation: row.explanation.as_deref(),
@@ -377,6 +398,10 @@ struct Object<'a> {
     id: &'a str,
     system: Option<&'a str>,
     item: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    words: Option<u64>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    flags: &'a [String],
     scores: Scores<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     absent: Option<Reasons<'a>>,

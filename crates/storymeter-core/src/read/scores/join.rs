@@ -139,7 +139,7 @@ impl Joined<'_> {
             self.notes.push(format!("{} names no system: {problem}", path.display()));
         }
         let own: Vec<usize> = table.columns().iter().map(|column| self.column(column)).collect();
-        let (before, mut matched) = (self.rows.len(), 0);
+        let (before, mut matched, mut other_words) = (self.rows.len(), 0, 0);
         let mut targets = Vec::with_capacity(table.rows().len());
         for (at, row) in table.rows().iter().enumerate() {
             let row = Row { system: row.system.clone().or_else(|| system.clone()), ..row.clone() };
@@ -147,6 +147,7 @@ impl Joined<'_> {
                 Some(target) => {
                     matched += 1;
                     self.merge(target, &row, || table.place(at))?;
+                    other_words += u64::from(self.merge_text(target, &row));
                     target
                 }
                 None => self.append(row),
@@ -159,6 +160,13 @@ impl Joined<'_> {
         let shares_column = own.iter().any(|&column| column < known);
         if self.added > 0 {
             self.report(path, table.rows().len(), matched, shares_column)?;
+        }
+        if other_words > 0 {
+            self.notes.push(format!(
+                "{}: {other_words} stories have another number of words than in the files before \
+                 it, as if their texts were not the same; the first number is kept",
+                path.display()
+            ));
         }
         self.added += 1;
         table.notes().iter().for_each(|note| self.notes.push(note.clone()));
@@ -273,6 +281,20 @@ impl Joined<'_> {
             ratings.iter().for_each(|rating| known.ratings.push(criterion, *rating));
         }
         Ok(())
+    }
+
+    /// Adds what another file says about the text of a story, whose flags are those of both. Returns
+    /// whether the number of words differs.
+    fn merge_text(&mut self, target: usize, row: &Row) -> bool {
+        let known = &mut self.rows[target];
+        for flag in &row.flags {
+            if !known.flags.contains(flag) {
+                known.flags.push(flag.clone());
+            }
+        }
+        let before = known.words;
+        known.words = before.or(row.words);
+        before.is_some() && row.words.is_some() && before != row.words
     }
 
     /// Sets a value that a row of a file has.

@@ -8,7 +8,7 @@ use std::path::Path;
 use serde::Deserialize;
 use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use super::{Lines, MAX_COLUMNS};
+use super::{Lines, MAX_COLUMNS, text_fields};
 use crate::read::fields::{
     Current, FlatRatings, HeldFields, Label, NameSeed, Named, TWICE, describe,
 };
@@ -16,6 +16,7 @@ use crate::read::lines::{Line, LineReader, is_blank};
 use crate::read::names::{Candidate, Field, FieldNames, UsedNames};
 use crate::read::shown::{cut, quoted};
 use crate::read::utf8::utf8;
+use crate::write::{FLAGS, WORDS};
 use crate::{Absence, Error, Place, Ratings, Result, Row};
 
 pub(super) fn read(mut lines: LineReader, path: &Path) -> Result<Lines> {
@@ -47,6 +48,8 @@ pub(super) fn read(mut lines: LineReader, path: &Path) -> Result<Lines> {
             id,
             system: parts.system.map(|system| system.0),
             ratings: parts.ratings,
+            words: parts.words,
+            flags: parts.flags,
             line: Some(lines.number()),
             ..Row::default()
         });
@@ -114,6 +117,10 @@ struct Parts {
     /// Numbers in other fields, which are scores if there is no field `scores`.
     flat: Members,
     reasons: HashMap<String, Absence>,
+    /// What is said about the text; only where there are scores, because in lines of others these
+    /// may be the names of scores.
+    words: Option<u64>,
+    flags: Vec<String>,
     used: UsedNames,
 }
 
@@ -151,6 +158,7 @@ impl<'de> Visitor<'de> for &Object<'_> {
         let mut parts = Parts::default();
         let (mut held, mut flat) = (HeldFields::default(), FlatRatings::default());
         let [mut scores, mut absent]: [Option<Option<Members>>; 2] = Default::default();
+        let mut text_fields: Vec<(String, serde_json::Value)> = Vec::new();
         while let Some(named) = map.next_key_seed(NameSeed(self.names))? {
             match named {
                 // A line of scores may also have the story, whose text is of no use here.
@@ -172,6 +180,14 @@ impl<'de> Visitor<'de> for &Object<'_> {
                         "absent" => {
                             once(&mut absent, &mut map)?;
                             check_once(absent.as_ref().and_then(Option::as_ref))?;
+                        }
+                        WORDS | FLAGS => {
+                            let value: serde_json::Value = map.next_value()?;
+                            if value.is_number() || value.is_null() {
+                                let cell = value.as_f64().map_or(Cell::Null, Cell::Number);
+                                parts.flat.0.push((name.clone(), cell));
+                            }
+                            text_fields.push((name, value));
                         }
                         _ => {
                             let cell = map.next_value()?;
@@ -202,7 +218,32 @@ impl<'de> Visitor<'de> for &Object<'_> {
         parts.ratings = flat.join(judged, &self.current)?;
         parts.scores = scores.flatten();
         parts.reasons = absent.flatten().unwrap_or_default().reasons();
+        if parts.scores.is_some() {
+            self.take_text_fields(&text_fields, &mut parts)?;
+        }
         Ok(parts)
+    }
+}
+
+impl Object<'_> {
+    /// Takes what a line of ours says about the text.
+    fn take_text_fields<E: de::Error>(
+        &self,
+        fields: &[(String, serde_json::Value)],
+        parts: &mut Parts,
+    ) -> std::result::Result<(), E> {
+        for (at, (name, value)) in fields.iter().enumerate() {
+            self.current.set(name);
+            if fields[..at].iter().any(|(before, _)| before == name) {
+                return Err(E::custom(TWICE));
+            }
+            match name.as_str() {
+                WORDS => parts.words = text_fields::words(value).map_err(E::custom)?,
+                _ => parts.flags = text_fields::flags(value).map_err(E::custom)?,
+            }
+        }
+        self.current.clear();
+        Ok(())
     }
 }
 

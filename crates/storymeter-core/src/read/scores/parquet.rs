@@ -3,7 +3,8 @@
 //! Columns are found by their names, as in CSV. A column of numbers is a score, or ratings if it is
 //! called `human/CRITERION`; NaN and null are absent values. `human` may also be JSON as in JSONL,
 //! or a group of numbers or lists. In files of ours, `absent` has the reasons of absent values as
-//! JSON. Other texts are left out, and a note says so.
+//! JSON, and `words` and `flags` say what is known about the texts. Other texts are left out, and a
+//! note says so.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -17,7 +18,7 @@ use parquet::record::Field;
 use parquet::schema::types::Type;
 
 use super::table::{Cell, Content, OWN, Table, check_names, contents};
-use super::{Lines, MAX_COLUMNS, jsonl};
+use super::{Lines, MAX_COLUMNS, jsonl, text_fields};
 use crate::read::ReadOptions;
 use crate::read::fields::{Judgments, describe};
 use crate::read::names::{UsedNames, rated};
@@ -26,7 +27,7 @@ use crate::read::parquet::{
 };
 use crate::read::shown::listed;
 use crate::read::source::Source;
-use crate::write::{ABSENT, EXPLANATION, HEADER_KEY};
+use crate::write::{ABSENT, EXPLANATION, FLAGS, HEADER_KEY, WORDS};
 use crate::{Absence, Error, Header, Place, Ratings, Result, Value};
 
 /// From this number of rows on, a file must have at least one byte per [`ROWS_PER_BYTE`] rows, so
@@ -53,7 +54,7 @@ pub(super) fn read(source: Source, path: &Path) -> Result<(Lines, Option<Header>
     let known = known.filter(|pair| pair.key == HEADER_KEY).find_map(|pair| pair.value.as_ref());
     let header = known.map(|text| Header::parse(text.as_bytes(), &place)).transpose()?;
     let root = about.schema_descr().root_schema_ptr();
-    let (columns, left_out) = Columns::find(&root, &place)?;
+    let (columns, left_out) = Columns::find(&root, header.is_some(), &place)?;
     let projection = Type::group_type_builder(root.name()).with_fields(columns.types.clone());
     let iterate = || {
         let projection = projection.build()?;
@@ -80,12 +81,15 @@ struct Columns {
     /// The columns of ratings and of reasons, by position.
     human: Option<usize>,
     absent: Option<usize>,
+    /// The columns of words and of flags, in files of ours.
+    text_fields: Option<[usize; 2]>,
     used: UsedNames,
 }
 
 impl Columns {
-    /// Finds the columns, and those that are left out.
-    fn find(root: &Type, place: &Place) -> Result<(Self, Vec<String>)> {
+    /// Finds the columns, and those that are left out. `is_ours` says whether the file has a header
+    /// of ours.
+    fn find(root: &Type, is_ours: bool, place: &Place) -> Result<(Self, Vec<String>)> {
         let types = root.get_fields();
         if types.len() > MAX_COLUMNS {
             let problem = format!("the file has more than {MAX_COLUMNS} columns");
@@ -101,14 +105,22 @@ impl Columns {
             contents: vec![],
             human: None,
             absent: None,
+            text_fields: None,
             used,
         };
+        // In older files of ours, and in those of others, these are the names of scores.
+        let says_words = is_ours && own && has_text_fields(types);
         let mut left_out = Vec::new();
         for ((column, name), content) in types.iter().zip(&names).zip(contents) {
             let is_number =
                 column.is_primitive() && column.get_physical_type() != PhysicalType::BYTE_ARRAY;
             let content = match content {
                 Content::Ignored => continue,
+                Content::Number if says_words && name == WORDS => {
+                    found.text_fields = Some([found.names.len(), found.names.len() + 1]);
+                    Content::Ignored
+                }
+                Content::Number if says_words && name == FLAGS => Content::Ignored,
                 Content::Number if is_number => Content::Number,
                 Content::Number if rated(name).is_some_and(|rated| rated.criterion == name) => {
                     if found.human.replace(found.names.len()).is_some() {
@@ -144,7 +156,7 @@ impl Columns {
     fn read(self, mut rows: CheckedRows, place: &Place) -> Result<Lines> {
         let contents = (self.contents, self.used);
         let mut table = Table::of_labels(self.names, contents, place.clone());
-        let (mut human, mut absent) = (Vec::new(), Vec::new());
+        let (mut human, mut absent, mut about) = (Vec::new(), Vec::new(), Vec::new());
         for number in 1.. {
             let place = place.clone().at_line(number);
             let broken = |problem: &str| {
@@ -157,6 +169,9 @@ impl Columns {
             let cells: Vec<_> = row.into_columns().into_iter().map(|(_, cell)| cell).collect();
             if let Some(ratings) = self.human.map(|at| ratings(&cells[at], &place)).transpose()? {
                 human.push(ratings);
+            }
+            if let Some([words, flags]) = self.text_fields {
+                about.push(about_text(&cells[words], &cells[flags], &place)?);
             }
             if let Some(Field::Str(text)) = self.absent.map(|at| &cells[at]) {
                 let reasons = jsonl::reasons(text)
@@ -172,9 +187,33 @@ impl Columns {
                 values.iter().for_each(|value| row.ratings.push(criterion, *value));
             }
         }
+        for (row, (words, flags)) in lines.rows.iter_mut().zip(about) {
+            (row.words, row.flags) = (words, flags);
+        }
         give_reasons(&mut lines, absent.into_iter().collect());
         Ok(lines)
     }
+}
+
+/// Whether the columns of words and flags are there, where and as files of ours have them.
+fn has_text_fields(types: &[Arc<Type>]) -> bool {
+    let is = |at: usize, name: &str, kind: PhysicalType| {
+        let column = types.get(at).filter(|column| column.is_primitive());
+        column.is_some_and(|one| one.name() == name && one.get_physical_type() == kind)
+    };
+    is(OWN.len(), WORDS, PhysicalType::INT64) && is(OWN.len() + 1, FLAGS, PhysicalType::BYTE_ARRAY)
+}
+
+/// The number of words and the flags in the cells of a row.
+fn about_text(words: &Field, flags: &Field, place: &Place) -> Result<(Option<u64>, Vec<String>)> {
+    let wrong =
+        |field: &str, problem: String| Error::invalid(place.clone().in_field(field), problem);
+    let words = text_fields::words(&value(words.clone())).map_err(|e| wrong(WORDS, e))?;
+    let flags = match flags {
+        Field::Str(text) => serde_json::from_str(text).map_err(|e| wrong(FLAGS, describe(&e)))?,
+        other => value(other.clone()),
+    };
+    Ok((words, text_fields::flags(&flags).map_err(|e| wrong(FLAGS, e))?))
 }
 
 /// The ratings in a cell: JSON, or a group.
