@@ -7,10 +7,10 @@ use storymeter_core::{Key, Role};
 
 use super::conclusion::{conclusion, counted, short};
 use super::words::{joined, joined_short, percent, thousands};
-use crate::systems::{
+use crate::systems::SystemComparison;
+use crate::systems::verdict::{
     ColumnGroup, ColumnVerdict, FLAGS_APART, FlagCheck, LengthCheck, LengthPair, LengthSource,
-    PeoplePlace, RaisedFlag, Reason, Recheck, SystemComparison, Trust, Verdict, VerdictOutcome,
-    Vote,
+    PeoplePlace, RaisedFlag, Reason, Recheck, Trust, Verdict, VerdictOutcome, Vote,
 };
 
 /// A verdict in words.

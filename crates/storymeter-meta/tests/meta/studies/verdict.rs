@@ -3,9 +3,8 @@
 use std::fmt::Write as _;
 
 use storymeter_core::{Column, Direction, LengthClass, Norms, Row, ScoreTable, Validity, Value};
-use storymeter_meta::systems::{
-    Lead, LengthSource, Options, Reason, SystemComparison, Verdict, Vote, compare, verdict,
-};
+use storymeter_meta::systems::verdict::{Lead, LengthSource, Reason, Verdict, Vote, verdict};
+use storymeter_meta::systems::{Options, SystemComparison, compare};
 use storymeter_meta::view::{leaders, text, verdict_words};
 
 use crate::studies::support::noise;
