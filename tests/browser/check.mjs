@@ -10,6 +10,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { chromium } from "playwright-core";
 import { CRITERIA, HOSTILE, REASON, writeData } from "./data.mjs";
 import { suiteTests, writeSuites } from "./suite_checks.mjs";
+import { systemTests, writeSystems } from "./systems.mjs";
 
 const [binary, browserPath, shared, shots] = process.argv.slice(2);
 const work = mkdtempSync(join(tmpdir(), "storymeter-browser-"));
@@ -183,7 +184,7 @@ const tests = {
   async "the first screen is a ranked table, a picture and what it means"() {
     for (const [file, question, told] of [
       ["small.html", /^Which metrics agree best with people, and is that certain\?/, /metric/],
-      ["scores.html", /^Which system is best by alpha, and is that certain\?/, /by alpha/],
+      ["scores.html", /^Which system is best, and is that certain\?/, /by (alpha|gamma)/],
       ["two.html", /^What changed from result to later, and is that certain\?/, /changes are/],
     ]) {
       const { page, faults } = await open(file, { viewport: { width: 1280, height: 800 } });
@@ -456,8 +457,11 @@ try {
   storymeter("report", "evil/result.json", "-o", "evil.html");
   const inputs = ["sight", "result", "scores.jsonl", "many"];
   storymeter("report", ...inputs, "--stories", "stories.jsonl", "-o", "mixed.html");
+  writeSystems(work);
+  storymeter("report", "chat.jsonl", "--stories", "chat-stories.jsonl", "-o", "chat.html");
   const ofSuites = suiteTests({ open, unfold, accessible, work });
-  for (const [name, test] of Object.entries({ ...tests, ...ofSuites })) {
+  const ofSystems = systemTests({ open, unfold, accessible, shots });
+  for (const [name, test] of Object.entries({ ...tests, ...ofSystems, ...ofSuites })) {
     try {
       console.log(`${name} ... ${(await test()) || "ok"}`);
     } catch (error) {

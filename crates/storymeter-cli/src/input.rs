@@ -7,6 +7,7 @@ use storymeter::input::Inputs;
 use storymeter_core::read::{
     DuplicateIds, FieldNames, Format, OneText, ReadOptions, Skipped, Summary,
 };
+use storymeter_core::repeated::Repeated;
 
 use crate::args::Common;
 
@@ -140,7 +141,7 @@ pub fn report_skipped(common: &Common, skipped: &Skipped) {
         1 => "1 bad record was skipped:".to_owned(),
         count => format!("{count} bad records were skipped:"),
     });
-    for message in &skipped.messages {
+    for message in Repeated::gathered(&skipped.messages) {
         crate::note(&format!("  {message}"));
     }
     let more = skipped.count - skipped.messages.len() as u64;

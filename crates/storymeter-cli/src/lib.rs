@@ -28,6 +28,7 @@ use std::{panic, sync::Once};
 use clap::Parser;
 #[cfg(feature = "parquet")]
 use storymeter_core::read::catches_panics;
+use storymeter_core::repeated::Repeated;
 use storymeter_core::terminal;
 
 use output::{Output, ReaderHasLeft};
@@ -137,7 +138,14 @@ fn message(error: &anyhow::Error) -> String {
 /// are not repeated without end.
 fn note(text: &str) {
     // If standard error is closed, there is nobody to tell.
-    let _ = writeln!(io::stderr(), "storymeter: {}", terminal::plain(&shortened(text)));
+    progress::beside(|| {
+        let _ = writeln!(io::stderr(), "storymeter: {}", terminal::plain(&shortened(text)));
+    });
+}
+
+/// Prints notes. What several of them say of other files or metrics is said once.
+fn notes(texts: &[impl AsRef<str>]) {
+    Repeated::gathered(texts).iter().for_each(|one| note(&one.to_string()));
 }
 
 /// The number of bytes from which a message is shortened.

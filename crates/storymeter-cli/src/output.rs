@@ -9,7 +9,7 @@ use storymeter_core::file::uninterrupted;
 use storymeter_core::{AtomicFile, terminal};
 use tempfile::SpooledTempFile;
 
-use crate::closed_stdout;
+use crate::{closed_stdout, progress};
 
 /// As much of an output as is kept in memory until it is complete. More goes to a temporary file
 /// without a name.
@@ -97,7 +97,10 @@ impl Output {
                 spool.rewind().context(SPOOL)?;
                 let stdout = io::stdout().lock();
                 let shown = reader == Reader::Program && stdout.is_terminal();
-                let written = if shown { copy_plain(spool, stdout) } else { copy(spool, stdout) };
+                let written = progress::beside(|| match shown {
+                    true => copy_plain(spool, stdout),
+                    false => copy(spool, stdout),
+                });
                 match written {
                     Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Err(ReaderHasLeft.into()),
                     written => written.context("standard output"),

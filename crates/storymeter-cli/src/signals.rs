@@ -24,6 +24,7 @@ pub fn watch() {
     let _ = thread::Builder::new().spawn(move || {
         if let Some(signal) = signals.forever().next() {
             remove_temporaries();
+            crate::progress::end();
             let name = signal_name(signal).unwrap_or("a signal");
             crate::note(&format!("interrupted by {name}; what was not complete has been removed"));
             // This ends the process, unless the system refuses.

@@ -11,7 +11,8 @@
 //! - [`mod@write`] writes stories and scores as JSONL and CSV. The [`Header`] of a score file says
 //!   what its columns are.
 //! - [`mod@file`] is how all parts treat files of the user: an [`AtomicFile`] is complete or not
-//!   there. [`terminal`] keeps texts of users from being more than text.
+//!   there. [`terminal`] keeps texts of users from being more than text, [`number`] writes numbers
+//!   for people, and [`repeated`] says once what many messages say.
 //! - `configuration` (feature `settings`) reads and writes settings as TOML files that explain
 //!   themselves.
 //! - [`split`] decides which stories are for training. [`rng`] gives random streams that belong to
@@ -34,9 +35,11 @@ mod header;
 mod key;
 mod metric;
 mod nearest;
+pub mod number;
 mod prepared;
 mod progress;
 pub mod read;
+pub mod repeated;
 pub mod rng;
 mod signature;
 pub mod split;

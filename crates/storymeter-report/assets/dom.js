@@ -23,11 +23,25 @@ function svg(name, attributes = {}, text) {
   return node;
 }
 
-/** Writes a number. One that rounds to zero is written with an exponent. */
+/** Writes a number. One that rounds to zero has an exponent; a rounding error is zero. */
 function shown(value, decimals = 4) {
   if (Number.isInteger(value)) return String(value);
-  const text = value.toFixed(decimals);
-  return Number(text) === 0 ? value.toExponential(1) : text;
+  return digitsOf([value], decimals)(value);
+}
+
+/**
+ * Writes the numbers of a column with the same number of digits, as `storymeter_core::number` does:
+ * with an exponent only if none of them would show a digit otherwise. Rounding errors are zero.
+ */
+function digitsOf(values, decimals) {
+  const unit = 10 ** -decimals;
+  const vanishes = (value) => Math.abs(value) < 0.5 * unit;
+  const isNoise = (value) => Math.abs(value) < 1e-9 * unit;
+  const isSmall = decimals > 0 && values.some((value) => !isNoise(value));
+  if (isSmall && values.every(vanishes)) {
+    return (value) => (isNoise(value) ? 0 : value).toExponential(2);
+  }
+  return (value) => (vanishes(value) ? 0 : value).toFixed(decimals);
 }
 
 /** Makes a labelled list of choices; `options` are pairs of value and text. */

@@ -8,7 +8,7 @@ function describeStory(i) {
   const parts = [el("h3", {}, `${S.ids[i]} ${S.systems[S.system[i]]}`)];
   const prompt = (entry && entry.prompt) || S.items[S.item[i]];
   if (prompt) parts.push(el("p", { class: "prompt" }, prompt));
-  if (entry) parts.push(markedText(entry));
+  if (entry) parts.push(markedText(entry), ...hitsOf(entry).map(caption));
   if (!entry) parts.push(caption("The text of this story is not in this file."));
   else if (entry.cut) {
     parts.push(caption("The end of the text is left out, to keep this file small."));
@@ -40,9 +40,30 @@ function reasonOf(column, i) {
   return found ? found[0] : "no reason is given";
 }
 
+/** The most overused entries that are listed under a story. */
+const MOST_ENTRIES = 8;
+
+/** The overused words, phrases and constructions of a story, if it was looked through for them. */
+function hitsOf(entry) {
+  const hits = entry.explanation && entry.explanation.hits;
+  if (!Array.isArray(hits)) return [];
+  if (hits.length === 0) return ["No overused words, phrases or constructions were found (slop)."];
+  const counts = new Map();
+  for (const { entry: name } of hits) counts.set(name, (counts.get(name) || 0) + 1);
+  const most = [...counts].sort((a, b) => b[1] - a[1]);
+  const named = most
+    .slice(0, MOST_ENTRIES)
+    .map(([name, count]) => (count === 1 ? `“${name}”` : `“${name}” ${count} times`));
+  const more = most.length > MOST_ENTRIES ? ` and ${most.length - MOST_ENTRIES} more` : "";
+  return [`Underlined with dots (slop, ${hits.length} in all): ${named.join(", ")}${more}.`];
+}
+
+/** What stands at a place that is marked as overused. */
+const overused = (hits) => hits.map((hit) => `overused ${hit.kind}: ${hit.entry}`).join("; ");
+
 /**
- * The text, in which words that the model would change and sentences that count against the story
- * are marked. Offsets count bytes of UTF-8.
+ * The text, in which words that the model would change, sentences that count against the story and
+ * overused words and phrases are marked. Offsets count bytes of UTF-8.
  */
 function markedText(entry) {
   const explanation = entry.explanation;
@@ -64,7 +85,8 @@ function markedText(entry) {
   const spans = (value) => (Array.isArray(value) ? value.filter(isSpan) : []);
   const edits = spans(explanation.edits);
   const against = spans(explanation.sentences).filter((sentence) => sentence.contribution < 0);
-  const ends = [...edits, ...against].flatMap((span) => [span.start, span.end]);
+  const hits = spans(explanation.hits);
+  const ends = [...edits, ...against, ...hits].flatMap((span) => [span.start, span.end]);
   const cuts = distinct([0, bytes.length, ...ends]).sort((a, b) => a - b);
   const covering = (list, start, end) =>
     list.find((span) => span.start <= start && end <= span.end);
@@ -73,6 +95,9 @@ function markedText(entry) {
     const edit = covering(edits, start, end);
     const sentence = covering(against, start, end);
     let node = document.createTextNode(decode(start, end));
+    // A contrast may have overused words in it.
+    const found = hits.filter((hit) => hit.start <= start && end <= hit.end);
+    if (found.length) node = el("span", { class: "overused", title: overused(found) }, node);
     if (edit) node = el("mark", { title: suggestionOf(edit) }, node);
     if (sentence) {
       const title = `counts against the story: ${shown(sentence.contribution, 3)}`;

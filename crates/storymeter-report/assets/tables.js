@@ -11,7 +11,11 @@ function cellText(cell, sheet, c) {
   if (isAbsent(cell)) return "absent";
   if (typeof cell === "string") return cell;
   if (sheet.p.includes(c)) return cell < 0.001 ? "<\u00a00.001" : cell.toFixed(3);
-  return shown(cell, sheet.columns[c][1]);
+  sheet.digits ??= sheet.columns.map(([, decimals], column) => {
+    const numbers = sheet.rows.map((row) => row[column]).filter((one) => typeof one === "number");
+    return digitsOf(numbers, decimals);
+  });
+  return sheet.digits[c](cell);
 }
 
 /** Compares cells: numbers before words, and absent or empty cells last in either order. */

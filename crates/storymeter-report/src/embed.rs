@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde_json::{Map, Value, json};
 use storymeter_core::Role;
+use storymeter_core::repeated::Repeated;
 use storymeter_meta::Study;
 use storymeter_meta::scatter::Scatter;
 use storymeter_meta::view::{Cell, Head, Mark, Sheet};
@@ -55,8 +56,8 @@ pub fn data(report: &Report<'_>, extra: &[Sheet], stories: Option<Value>) -> Val
 pub fn stories(report: &Report<'_>) -> (Option<Value>, Vec<String>) {
     let inputs = report.inputs();
     let Some(table) = inputs.stories() else { return (None, Vec::new()) };
-    let sentence = |note: &String| format!("{}.", note.trim_end_matches('.'));
-    let mut notes: Vec<String> = table.notes().iter().map(sentence).collect();
+    let sentence = |note: &Repeated| format!("{}.", note.to_string().trim_end_matches('.'));
+    let mut notes: Vec<String> = Repeated::gathered(table.notes()).iter().map(sentence).collect();
     let mut stories = story_data(table, &mut notes);
     let own = inputs.highlight.as_ref().and_then(|key| table.column(key, Role::Metric));
     if let Some(metric) = own {

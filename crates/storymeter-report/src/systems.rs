@@ -1,52 +1,65 @@
 //! Systems compared by their scores, where there is no meta-evaluation.
 
 use storymeter_core::Role;
+use storymeter_meta::systems::verdict::{Verdict, VerdictOutcome, verdict};
 use storymeter_meta::systems::{Options, SystemComparison, compare_systems};
 use storymeter_meta::view::{Sheet, Subject, system_sheets};
 
 use crate::inputs::Inputs;
 
-/// The most metrics that a page compares the systems by.
-const MOST_METRICS: usize = 12;
-/// The systems of the first score table, compared by its metrics.
+/// The most metrics that a page compares the systems by, and the most ratings.
+const MOST_COLUMNS: usize = 12;
+
+/// The systems of the first score table, compared by its metrics and ratings.
 #[derive(Debug, Default)]
 pub struct Comparisons {
-    /// One comparison per metric; the metric that the user points out comes first.
+    /// One comparison per column; the metric that the user points out comes first, then the other
+    /// metrics, then ratings.
     pub found: Vec<SystemComparison>,
+    /// What all of them say together, if there are systems to compare.
+    verdict: Option<Verdict>,
     /// What a reader should know about comparisons that are not there.
     pub notes: Vec<String>,
 }
 
 impl Comparisons {
     /// Compares the systems where there is a score table and no meta-evaluation.
-    ///
-    /// A table without metrics is compared by its ratings.
     pub fn new(inputs: &Inputs) -> Self {
         let mut all = Self::default();
         let (true, Some(stories)) = (inputs.runs.is_empty(), inputs.stories()) else { return all };
-        let keys = |role| stories.keys(role).collect::<Vec<_>>();
-        let mut columns = keys(Role::Metric);
-        if columns.is_empty() {
-            columns = keys(Role::Human);
-        }
-        // The user's own metric first, the others in the order of the table.
-        columns.sort_by_key(|key| Some(*key) != inputs.highlight.as_ref());
-        if columns.len() > MOST_METRICS {
-            all.notes.push(format!(
-                "Systems are compared by {MOST_METRICS} of {} metrics.",
-                columns.len()
-            ));
-            columns.truncate(MOST_METRICS);
-        }
-        for key in columns {
-            match compare_systems(stories.scores(), key.as_str(), &Options::default()) {
-                Ok(found) => all.found.push(found),
-                Err(error) => {
-                    all.notes.push(format!("{key}: the systems are not compared: {error}"))
+        for (role, what) in [(Role::Metric, "metrics"), (Role::Human, "ratings")] {
+            let mut columns: Vec<_> = stories.keys(role).collect();
+            // The user's own metric first, the others in the order of the table.
+            columns.sort_by_key(|key| Some(*key) != inputs.highlight.as_ref());
+            if columns.len() > MOST_COLUMNS {
+                all.notes.push(format!(
+                    "Systems are compared by {MOST_COLUMNS} of {} {what}.",
+                    columns.len()
+                ));
+                columns.truncate(MOST_COLUMNS);
+            }
+            for key in columns {
+                match compare_systems(stories.scores(), key.as_str(), &Options::default()) {
+                    Ok(found) => all.found.push(found),
+                    Err(error) => {
+                        all.notes.push(format!("{key}: the systems are not compared: {error}"));
+                    }
                 }
             }
         }
+        match verdict(stories.scores(), &all.found, &Options::default()) {
+            Ok(verdict) if verdict.outcome != VerdictOutcome::NothingToCompare => {
+                all.verdict = Some(verdict);
+            }
+            Ok(_) => {}
+            Err(error) => all.notes.push(format!("There is no verdict over all columns: {error}")),
+        }
         all
+    }
+
+    /// What all comparisons say together, if there are systems to compare.
+    pub fn verdict(&self) -> Option<&Verdict> {
+        self.verdict.as_ref()
     }
 }
 

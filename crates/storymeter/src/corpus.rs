@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use storymeter_core::read::Record;
 use storymeter_core::{
-    Absence, Catalogue, Device, Key, Place, Precision, Resources, Settings, Signature, Story, Value,
+    Absence, Catalogue, Device, Key, Place, Precision, Resources, Settings, Signature, Story,
+    Value, number,
 };
 use storymeter_executor::MetricSet;
 
@@ -240,7 +241,7 @@ impl fmt::Display for CorpusScore {
                 writeln!(f)?;
             }
             match value {
-                Ok(value) => write!(f, "{key} {value:.4}")?,
+                Ok(value) => write!(f, "{key} {}", number::text(*value, 4))?,
                 Err(absence) => write!(f, "{key} absent: {absence}")?,
             }
         }

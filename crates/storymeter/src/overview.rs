@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use storymeter_core::number::Digits;
 use storymeter_core::{Direction, MetricError, Progress, ScoreColumn, Signature, terminal};
 use storymeter_executor::MetricSet;
 use storymeter_stats::Interval;
@@ -13,6 +14,9 @@ use crate::{Result, Run, text_notes};
 
 /// Intervals of fewer stories or items than this come with a warning.
 const FEW: usize = 10;
+
+/// The digits after the point of a score.
+const DECIMALS: u8 = 4;
 
 /// The scores of all stories together and of each system, with intervals. Its text is the table
 /// that `storymeter score` prints.
@@ -175,11 +179,20 @@ impl Overview {
         header
     }
 
+    /// How the scores of one metric are written.
+    fn digits(&self, column: usize) -> Digits {
+        let scores = std::iter::once(&self.all)
+            .chain(&self.systems)
+            .filter_map(|summary| summary.columns[column].score.as_ref().ok().copied());
+        Digits::new(scores, DECIMALS)
+    }
+
     fn row(&self, name: String, summary: &Summary, column: usize) -> Vec<String> {
         let own = &summary.columns[column];
         let system = summary.system.as_deref().unwrap_or("all").to_owned();
-        let score = own.score.as_ref().map_or("absent".to_owned(), |score| format!("{score:.4}"));
-        let interval = own.interval.map_or(String::new(), shown);
+        let digits = self.digits(column);
+        let score = own.score.as_ref().map_or("absent".to_owned(), |score| digits.text(*score));
+        let interval = own.interval.map_or(String::new(), |interval| shown(interval, digits));
         let mut row = vec![name, system, summary.stories.to_string(), score, interval];
         if self.against.is_some() {
             let comparison = self
@@ -188,8 +201,8 @@ impl Overview {
                 .find(|other| Some(&other.system) == summary.system.as_ref());
             row.extend(match comparison.map(|comparison| &comparison.columns[column]) {
                 Some(Ok(found)) => [
-                    format!("{:+.4}", found.difference.difference),
-                    shown(found.difference.interval),
+                    digits.signed(found.difference.difference),
+                    shown(found.difference.interval, digits),
                     format!("{:.4}", found.p_value.raw),
                     format!("{:.4}", found.p_value.corrected),
                 ],
@@ -204,9 +217,9 @@ impl Overview {
 }
 
 /// An interval, or nothing where there is none.
-fn shown(interval: Interval) -> String {
+fn shown(interval: Interval, digits: Digits) -> String {
     match interval.is_defined() {
-        true => format!("[{:.4}, {:.4}]", interval.low, interval.high),
+        true => format!("[{}, {}]", digits.text(interval.low), digits.text(interval.high)),
         false => String::new(),
     }
 }

@@ -123,18 +123,20 @@ fn check_files(args: &MergeArgs, headers: &[PathBuf], output: Option<&Path>) -> 
 }
 
 fn report_notes(common: &Common, merged: &Merged) {
-    for note in merged.notes.iter().filter(|_| !common.quiet) {
-        match note {
-            MergeNote::Unchecked { shards } => crate::note(&format!(
-                "each file was scored by a run of its own, so it is not known whether all are \
-                 there; --expect {shards} checks that"
-            )),
-            MergeNote::NoRows { output } => crate::note(&format!(
-                "{}: there are no row statistics, so intervals are normal ones; `score --out-dir` \
-                 writes them",
-                output.display()
-            )),
-            _ => {}
-        }
+    if common.quiet {
+        return;
     }
+    let sentence = |note: &MergeNote| match note {
+        MergeNote::Unchecked { shards } => Some(format!(
+            "each file was scored by a run of its own, so it is not known whether all are there; \
+             --expect {shards} checks that"
+        )),
+        MergeNote::NoRows { output } => Some(format!(
+            "{}: there are no row statistics, so intervals are normal ones; `score --out-dir` \
+             writes them",
+            output.display()
+        )),
+        _ => None,
+    };
+    crate::notes(&merged.notes.iter().filter_map(sentence).collect::<Vec<_>>());
 }

@@ -91,3 +91,62 @@ fn there_is_no_bar_in_a_pipe_or_when_it_is_forbidden() {
     let run = sandbox.run("score stories.jsonl -o b.jsonl").succeeds();
     assert!(!run.stderr().contains("scoring"), "{}", run.stderr());
 }
+
+/// What stands on a terminal of 100 columns after all this was written to it, line by line.
+fn left_on_screen(written: &str) -> Vec<String> {
+    let mut lines = vec![Vec::new()];
+    let (mut row, mut column) = (0, 0);
+    let mut rest = written.chars();
+    while let Some(c) = rest.next() {
+        match c {
+            '\r' => column = 0,
+            '\n' => row += 1,
+            '\u{1b}' => {
+                assert_eq!(rest.next(), Some('['), "{written:?}");
+                let command: String = rest.by_ref().take_while(|c| !c.is_alphabetic()).collect();
+                // The letter was taken too; only its kind of command can follow the digits.
+                match command.as_str() {
+                    "2" => lines[row].clear(),
+                    "1" | "" => row = row.saturating_sub(1),
+                    other => panic!("an unknown command {other:?} in {written:?}"),
+                }
+            }
+            c => {
+                if column == 100 {
+                    (row, column) = (row + 1, 0);
+                }
+                lines.resize(lines.len().max(row + 1), Vec::new());
+                let own: &mut Vec<char> = &mut lines[row];
+                own.resize(own.len().max(column + 1), ' ');
+                own[column] = c;
+                column += 1;
+            }
+        }
+        lines.resize(lines.len().max(row + 1), Vec::new());
+    }
+    lines.iter().map(|line| line.iter().collect::<String>().trim_end().to_owned()).collect()
+}
+
+#[test]
+fn nothing_is_left_of_a_bar_and_no_line_continues_one() {
+    let sandbox = Sandbox::new();
+    let bad = "{\"stori\": 1}\n".repeat(7);
+    sandbox.write("stories.jsonl", stories(120) + &bad);
+    // Notes come while the bar of the last stage is still drawn.
+    let written = on_terminal(
+        &sandbox,
+        "score stories.jsonl --threads 1 --skip-bad --fail-under 0.0001 -o out.jsonl",
+    );
+    assert!(!positions(&written, "127").is_empty(), "there was a bar: {written:?}");
+    let lines = left_on_screen(&written);
+    let notes: Vec<&String> = lines.iter().filter(|line| !line.is_empty()).collect();
+    assert!(notes.len() >= 3, "{notes:?}");
+    for line in &lines {
+        assert!(!line.contains(['█', '░']) && !line.contains(" left"), "{lines:?}");
+    }
+    assert!(notes[0].starts_with("storymeter: "), "{notes:?}");
+    // What is wrong with seven records is said once.
+    let wrong = written.matches("there is no field \"story\"").count();
+    assert_eq!(wrong, 1, "{written:?}");
+    assert!(written.contains("7 bad records were skipped"), "{written:?}");
+}

@@ -1,10 +1,11 @@
 //! What a comparison of systems means, in words.
 
 use serde::Serialize;
-use storymeter_core::{Direction, Role};
+use storymeter_core::{Direction, Role, number};
 
 use super::verdict::{VerdictWords, verdict_words};
-use crate::systems::{Caution, RankedSystem, SystemComparison, SystemPair, Verdict, is_people};
+use crate::systems::verdict::Verdict;
+use crate::systems::{Caution, RankedSystem, SystemComparison, SystemPair, is_people};
 
 /// The most characters of a name in a sentence.
 const LONGEST_NAME: usize = 60;
@@ -106,7 +107,7 @@ pub fn conclusion(found: &SystemComparison) -> String {
             "There is only one system with values of {key} ({}, mean {}), so there is nothing to \
              compare it with.",
             short(&only.name),
-            number(only.mean.clone().unwrap_or(f64::NAN))
+            number::text(only.mean.clone().unwrap_or(f64::NAN), 3)
         ),
         _ if found.method.against.is_some() => against(found, &key),
         all => {
@@ -482,10 +483,4 @@ fn names(systems: &[&RankedSystem]) -> String {
 
 pub(super) fn counted(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
-}
-
-/// A number for a sentence: three digits after the point, or more where it would vanish.
-fn number(value: f64) -> String {
-    let text = format!("{value:.3}");
-    if value != 0.0 && text.parse() == Ok(0.0) { format!("{value:.1e}") } else { text }
 }

@@ -3,6 +3,7 @@
 use std::borrow::Borrow;
 
 use serde::{Serialize, Serializer};
+use storymeter_core::number::Digits;
 use storymeter_core::{Key, Role};
 use storymeter_stats::{Coefficient, Correction};
 
@@ -381,6 +382,16 @@ impl Sheet {
     pub fn push(&mut self, row: Vec<Cell>) {
         assert_eq!(row.len(), self.columns.len(), "one cell per column in {}", self.id);
         self.rows.push(row);
+    }
+
+    /// How a person reads the numbers of a column.
+    pub fn digits(&self, column: usize) -> Digits {
+        let number = |row: &Vec<Cell>| match row.get(column) {
+            Some(Cell::Number(value)) => Some(*value),
+            _ => None,
+        };
+        let decimals = self.columns.get(column).map_or(0, |head| head.decimals);
+        Digits::new(self.rows.iter().filter_map(number), decimals)
     }
 
     /// The number at a row named by its first cell and a column named by its head; NaN where there

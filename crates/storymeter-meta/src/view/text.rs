@@ -3,12 +3,14 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
+use storymeter_core::number::Digits;
+use storymeter_core::repeated::Repeated;
 use storymeter_core::spreadsheet::TextCells;
 use storymeter_core::terminal::{plain, plain_lines};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::{Cell, Head, Sheet};
-use crate::study::Study;
+use crate::study::{Study, Warning, WarningKind};
 
 /// A whole study for a terminal: its signature, its warnings, then the sheets asked for.
 ///
@@ -19,15 +21,21 @@ pub fn study(study: &Study, sheets: &[Sheet], wanted: &[String]) -> String {
     if !study.warnings.is_empty() {
         text.push_str("\nWarnings\n");
     }
-    for warning in &study.warnings {
-        let (subject, message) = (plain(&warning.subject), plain(&warning.message));
-        let _ = writeln!(text, "  {}: {subject}: {message}", warning.kind);
+    for (kind, warning) in warnings(study) {
+        let _ = writeln!(text, "  {kind}: {}", plain(&warning.to_string()));
     }
     for shown in sheets.iter().filter(|shown| is_wanted(shown, wanted)) {
         text.push('\n');
         text.push_str(&sheet(shown));
     }
     text
+}
+
+/// The warnings of a study. What several subjects have in common is said once.
+pub fn warnings(study: &Study) -> Vec<(WarningKind, Repeated)> {
+    let said = |warning: &Warning| (warning.kind, warning.subject.clone(), warning.message.clone());
+    let all = study.warnings.iter().map(said);
+    Repeated::gathered_by(all)
 }
 
 /// Whether a sheet is among those asked for.
@@ -93,9 +101,8 @@ pub fn emphasised(sheet: &Sheet, emphasis: Emphasis) -> String {
     for note in &sheet.notes {
         let _ = writeln!(text, "  note: {}", plain(note));
     }
-    for (row, column, reason) in missing(sheet) {
-        let reason = plain(&reason);
-        let _ = writeln!(text, "  nan: {}, {}: {reason}", plain(&row), plain(&column));
+    for reason in missing(sheet) {
+        let _ = writeln!(text, "  nan: {}", plain(&reason));
     }
     // Several signatures stand below each other.
     let _ = writeln!(text, "  {}", plain_lines(&sheet.signature));
@@ -122,12 +129,14 @@ impl Printed {
 
 /// What the cells of a sheet look like in print, row by row.
 pub(super) fn cells(sheet: &Sheet) -> Vec<Vec<Printed>> {
-    let printed = |(cell, head): (&Cell, &Head)| Printed {
-        text: shown(cell, head),
+    let columns: Vec<(&Head, Digits)> =
+        sheet.columns.iter().enumerate().map(|(at, head)| (head, sheet.digits(at))).collect();
+    let printed = |(cell, (head, digits)): (&Cell, &(&Head, Digits))| Printed {
+        text: shown(cell, head, *digits),
         bold: false,
         suffix: String::new(),
     };
-    let row = |row: &Vec<Cell>| row.iter().zip(&sheet.columns).map(printed).collect();
+    let row = |row: &Vec<Cell>| row.iter().zip(&columns).map(printed).collect();
     let mut body: Vec<Vec<Printed>> = sheet.rows.iter().map(row).collect();
     for mark in &sheet.marks {
         if let Some(cell) = body.get_mut(mark.row).and_then(|row| row.get_mut(mark.column)) {
@@ -149,22 +158,21 @@ pub(super) fn word_columns(sheet: &Sheet) -> Vec<bool> {
 /// How many reasons are listed under a sheet; the JSON file has all of them.
 const REASONS_SHOWN: usize = 5;
 
-/// The cells without a number, with the reason: the first few, and how many more there are.
-pub(super) fn missing(sheet: &Sheet) -> Vec<(String, String, String)> {
+/// The cells without a number, by reason: the first few reasons, and how many more there are.
+pub(super) fn missing(sheet: &Sheet) -> Vec<String> {
     let mut all = Vec::new();
     for row in &sheet.rows {
         for (cell, head) in row.iter().zip(&sheet.columns) {
             if let Cell::Missing(gap) = cell {
-                all.push((row_name(row), head.name.clone(), gap.to_string()));
+                all.push(((), format!("{}, {}", row_name(row), head.name), gap.to_string()));
             }
         }
     }
-    if all.len() > REASONS_SHOWN {
-        let more = all.len() - REASONS_SHOWN;
-        all.truncate(REASONS_SHOWN);
-        all.push((format!("{more} more"), "any".into(), "see the JSON file".into()));
-    }
-    all
+    let reasons = Repeated::gathered_by(all);
+    let shown = reasons.iter().take(REASONS_SHOWN).map(|((), reason)| reason.to_string());
+    let more = reasons.len().saturating_sub(REASONS_SHOWN);
+    let rest = (more > 0).then(|| format!("{more} more reasons: see the JSON file"));
+    shown.chain(rest).collect()
 }
 
 /// The words that a row begins with.
@@ -176,22 +184,13 @@ fn row_name(row: &[Cell]) -> String {
     words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
-fn shown(cell: &Cell, head: &Head) -> String {
+/// A cell as a terminal and a document show it.
+fn shown(cell: &Cell, head: &Head, digits: Digits) -> String {
     match cell {
         Cell::Count(count) => count.to_string(),
+        // A p-value of 2e-14 is not 0.
         Cell::Number(p) if head.p_values && *p < 0.001 => "<0.001".into(),
-        Cell::Number(value) => {
-            let text = format!("{value:.*}", usize::from(head.decimals));
-            let vanished = text.chars().all(|c| matches!(c, '-' | '0' | '.'));
-            // A p-value of 2e-14 must not be shown as 0.0000, nor 0 as -0.0000.
-            if vanished && *value != 0.0 && head.decimals > 0 {
-                format!("{value:.0e}")
-            } else if vanished {
-                text.trim_start_matches('-').to_owned()
-            } else {
-                text
-            }
-        }
+        Cell::Number(value) => digits.text(*value),
         Cell::Text(text) => text.clone(),
         Cell::Missing(_) => "nan".into(),
     }

@@ -88,9 +88,7 @@ pub fn latex(sheet: &Sheet) -> String {
 
 /// The notes of a sheet, and why cells are without a number.
 fn notes(sheet: &Sheet) -> Vec<String> {
-    let reason = |(row, column, reason): (String, String, String)| {
-        format!("no number for {row}, {column}: {reason}")
-    };
+    let reason = |reason: String| format!("no number for {reason}");
     sheet.notes.iter().cloned().chain(missing(sheet).into_iter().map(reason)).collect()
 }
 

@@ -1,6 +1,7 @@
 //! A matrix under a colour scale: correlations, F1 or p-values (HANNA, Figures 1 to 7 and 10 to
 //! 38).
 
+use storymeter_core::number::Digits;
 use storymeter_meta::view::{Cell, Sheet};
 
 use crate::heat::{Heat, Scale};
@@ -21,9 +22,7 @@ impl Scale {
 
     fn print(self, value: f64) -> String {
         match self {
-            Self::Correlation => {
-                format!("{value:.2}").replace("-0.00", "0.00").replace('-', "\u{2212}")
-            }
+            Self::Correlation => Digits::new([1.0], 2).text(value).replace('-', "\u{2212}"),
             Self::Percent => format!("{value:.0}"),
             Self::Significance if value < 0.001 => "<0.001".into(),
             Self::Significance => format!("{value:.3}"),

@@ -5,6 +5,7 @@
 
 use std::f64::consts::FRAC_1_SQRT_2;
 
+use storymeter_core::number::Digits;
 use storymeter_core::{Aspect, AspectTest, Key};
 use storymeter_meta::Outcome;
 use storymeter_meta::suite::{SuiteCell, SuiteResult};
@@ -58,15 +59,13 @@ impl Shown for AspectTest {
     }
 
     fn print(self, value: f64) -> String {
+        let digits = Digits::new([1.0], 2);
         let text = match self {
             _ if value.abs() >= 100.0 => return short(value),
-            Self::Discrimination => format!("{value:.2}"),
-            Self::Invariance => format!("{value:+.2}"),
+            Self::Discrimination => digits.text(value),
+            Self::Invariance => digits.signed(value),
         };
-        match text.as_str() {
-            "+0.00" | "-0.00" => "0.00".to_owned(),
-            _ => text.replace('-', "\u{2212}"),
-        }
+        text.replace('-', "\u{2212}")
     }
 
     fn colour(self, value: f64) -> String {

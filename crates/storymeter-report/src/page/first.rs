@@ -28,6 +28,8 @@ impl Page<'_> {
             self.write_changes(changes);
         } else if let Some(study) = ranked {
             self.write_metrics(study);
+        } else if let Some(verdict) = report.comparisons().verdict() {
+            self.write_verdict(verdict);
         } else if let Some(found) = report.comparisons().found.first() {
             self.write_systems(found);
         } else {

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use storymeter_core::Key;
+use storymeter_core::number::Digits;
 use storymeter_meta::view::{Cell, Sheet, capitalised};
 
 use super::Page;
@@ -54,6 +55,8 @@ impl Page<'_> {
             .enumerate()
             .map(|(at, head)| format!("<th scope=\"col\"{}>{}</th>", class(at), escape(&head.name)))
             .collect();
+        let digits: Vec<Digits> =
+            (0..sheet.columns.len()).map(|column| sheet.digits(column)).collect();
         // The first column of words names the row.
         let header = words.iter().position(Option::is_some).unwrap_or(0);
         let mut rows = String::new();
@@ -65,7 +68,7 @@ impl Page<'_> {
                 let head = &sheet.columns[at];
                 let text = match cell {
                     Cell::Number(value) if is_p_value(head) => p_value(*value),
-                    Cell::Number(value) => number(*value, head.decimals),
+                    Cell::Number(value) => digits[at].text(*value),
                     Cell::Count(count) => count.to_string(),
                     Cell::Text(text) => text.clone(),
                     Cell::Missing(_) => "absent".into(),
@@ -144,15 +147,6 @@ impl Page<'_> {
 /// Wider figures have a row of the grid for themselves.
 const WIDEST_OF_TWO: f64 = 640.0;
 
-/// A number as a table shows it. One that rounds to zero is written with an exponent.
-fn number(value: f64, decimals: u8) -> String {
-    let text = format!("{value:.*}", usize::from(decimals));
-    match text.parse() == Ok(0.0) && value != 0.0 {
-        true => format!("{value:.1e}"),
-        false => text,
-    }
-}
-
 /// A p-value as a table shows it.
 fn p_value(p: f64) -> String {
     if p < 0.001 { "<\u{a0}0.001".into() } else { format!("{p:.3}") }
@@ -163,8 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn small_numbers_do_not_vanish_and_p_values_are_never_zero() {
-        assert_eq!((number(0.37041, 3), number(2e-9, 3)), ("0.370".into(), "2.0e-9".into()));
+    fn p_values_are_never_zero() {
         assert_eq!((p_value(0.0), p_value(0.0124)), ("<\u{a0}0.001".into(), "0.012".into()));
     }
 }

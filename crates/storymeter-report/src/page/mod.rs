@@ -1,6 +1,7 @@
 //! The page: one HTML file that needs nothing else.
 //!
-//! The first screen is one ranked table, one picture and what they mean. Everything else folds.
+//! The first screen is one ranked table, one picture and what they mean, or the verdict over all
+//! columns of a comparison of systems. Everything else folds.
 //! Test suites for metrics follow, each in a section of its own. Where there is nothing else, the
 //! first of them is the first screen.
 
@@ -9,6 +10,7 @@ mod first;
 mod markup;
 mod parts;
 mod suite;
+mod verdict;
 
 use storymeter_meta::view::Sheet;
 
@@ -20,6 +22,7 @@ use crate::svg::escape;
 const STYLE: &str = concat!(
     include_str!("../../assets/style.css"),
     include_str!("../../assets/figures.css"),
+    include_str!("../../assets/verdict.css"),
     include_str!("../../assets/suite.css"),
     include_str!("../../assets/print.css"),
 );

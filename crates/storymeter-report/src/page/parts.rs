@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use storymeter_meta::view::{Form, Sheet, capitalised, conclusion, metric_ranking, warnings};
+use storymeter_meta::view::{Form, Sheet, capitalised, conclusion, metric_ranking, text, warnings};
 use storymeter_meta::{Kind, Level};
 
 use super::Page;
@@ -134,14 +134,13 @@ impl Page<'_> {
     }
 
     fn write_warnings(&mut self, run: &Run) {
-        let warnings = &run.study.warnings;
+        let warnings = text::warnings(&run.study);
         if warnings.is_empty() {
             return;
         }
         let mut items = String::new();
-        for warning in warnings {
-            let (subject, message) = (escape(&warning.subject), escape(&warning.message));
-            let _ = write!(items, "<li><b>{}</b> {subject}: {message}</li>", warning.kind);
+        for (kind, warning) in &warnings {
+            let _ = write!(items, "<li><b>{kind}</b> {}</li>", escape(&warning.to_string()));
         }
         let _ = writeln!(
             self.main,
@@ -193,13 +192,20 @@ impl Page<'_> {
         if comparisons.found.len() < 2 && comparisons.notes.is_empty() {
             return;
         }
-        let count = comparisons.found.len().saturating_sub(1);
-        let about = format!("the same comparison by {count} other metrics");
-        self.open_part("others", "Other metrics", "By other metrics", &about);
+        // The first screen has the ranking by the first metric, unless it has a verdict.
+        let shown = usize::from(comparisons.verdict().is_none());
+        let (name, heading, about) = match comparisons.found.len().saturating_sub(shown) {
+            count if shown == 0 => ("Columns", "By each column", format!("{count} rankings")),
+            count => {
+                let about = format!("the same comparison by {count} other metrics");
+                ("Other metrics", "By other metrics", about)
+            }
+        };
+        self.open_part("others", name, heading, &about);
         if let Some(means) = systems::means(&comparisons.found) {
             self.write_sorted(means);
         }
-        for found in comparisons.found.iter().skip(1) {
+        for found in comparisons.found.iter().skip(shown) {
             let _ = writeln!(self.main, "<h3>{}</h3>", escape(found.column.key.as_str()));
             self.paragraph("", &conclusion(found));
             if let (Some(ranking), _) = systems::sheets(found) {

@@ -29,7 +29,7 @@ pub fn report_counts(common: &Common, run: &Run) {
             };
             crate::note(&format!("{note}{way_out}"));
         }
-        run.notes().iter().for_each(|note| crate::note(note));
+        crate::notes(&run.notes());
     }
     report_skipped(common, run.skipped());
 }

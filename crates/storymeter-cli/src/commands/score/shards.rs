@@ -102,7 +102,7 @@ fn score(
     let mut tally = Tally::default();
     for shard in &own {
         match bar.watch(shard, |progress| shards::score_shard(&scorer, shard, options, progress)) {
-            Ok(done) => tally.add(shard, &done, common),
+            Ok(done) => tally.add(shard, &done),
             Err(error) => {
                 tally.failed += 1;
                 let error = anyhow::Error::from(error);
@@ -111,7 +111,7 @@ fn score(
                 let input = shard.input.display().to_string();
                 let message = crate::message(&error);
                 let named = if message.contains(&input) { String::new() } else { input + ": " };
-                bar.suspended(|| crate::note(&format!("{named}{message}{advice}")));
+                crate::note(&format!("{named}{message}{advice}"));
             }
         }
     }
@@ -133,18 +133,20 @@ struct Tally {
     stories: u64,
     complete: u64,
     failed: usize,
+    /// Notes about files that were scored again.
+    changed: Vec<String>,
     skipped: Skipped,
 }
 
 impl Tally {
-    fn add(&mut self, shard: &Shard, done: &Done, common: &Common) {
+    fn add(&mut self, shard: &Shard, done: &Done) {
         let header = done.header();
         match done {
             Done::AlreadyDone(_) => {
                 self.complete += 1;
                 return;
             }
-            Done::Rescored(_) if !common.quiet => crate::note(&format!(
+            Done::Rescored(_) => self.changed.push(format!(
                 "{}: the file had changed, so it was scored again",
                 shard.input.display()
             )),
@@ -158,6 +160,7 @@ impl Tally {
 
     fn finish(self, shards: usize, common: &Common) -> anyhow::Result<Outcome> {
         if !common.quiet {
+            crate::notes(&self.changed);
             let counted = |count: u64, one: &str, many: &str| match count {
                 1 => format!("1 {one}"),
                 count => format!("{count} {many}"),
@@ -210,11 +213,6 @@ impl Bar {
         };
         self.bar.set_position(before + bytes);
         result
-    }
-
-    /// Prints a line without disturbing the bar.
-    fn suspended(&self, print: impl FnOnce()) {
-        self.bar.suspend(print);
     }
 }
 

@@ -98,7 +98,7 @@ pub fn run(args: &RunArgs, data: &OpenMeva, common: &Common) -> anyhow::Result<O
     }
     written?;
     if !common.quiet {
-        notes.iter().for_each(|note| crate::note(note));
+        crate::notes(&notes);
     }
     Ok(Outcome::Done)
 }

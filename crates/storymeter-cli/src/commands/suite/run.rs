@@ -125,7 +125,7 @@ pub fn run(args: &RunArgs, common: &Common) -> anyhow::Result<Outcome> {
     }
     written?;
     if !common.quiet {
-        scores.notes.iter().for_each(|note| crate::note(note));
+        crate::notes(&scores.notes);
     }
     Ok(Outcome::Done)
 }

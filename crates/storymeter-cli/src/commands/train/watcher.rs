@@ -97,7 +97,7 @@ impl Watcher {
     /// Prints a note on standard error, unless the user wants none.
     pub fn note(&self, text: &str) {
         if !self.quiet {
-            self.bar.suspend(|| crate::note(text));
+            crate::note(text);
         }
     }
 

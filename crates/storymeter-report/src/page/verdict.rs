@@ -1,0 +1,263 @@
+//! The first screen of a page about systems: the verdict over all columns, who leads by what, and
+//! what speaks against it.
+
+use std::fmt::Write as _;
+
+use storymeter_core::number::Digits;
+use storymeter_core::{Direction, Role};
+use storymeter_meta::systems::verdict::{
+    ColumnMean, ColumnVerdict, Lead, SystemProfile, Verdict, Vote,
+};
+use storymeter_meta::view::{TrustLine, VerdictWords, verdict_words};
+
+use super::Page;
+use crate::figures::Source;
+use crate::svg::escape;
+
+/// The most flags of a system that the first screen names.
+const MOST_FLAGS: usize = 3;
+
+/// The most sentences under the headline. The others fold.
+const MOST_SENTENCES: usize = 6;
+
+/// The sign of a system that leads by a column after the correction.
+const LEADS: &str = "★";
+
+/// The sign of a system that leads by a column alone, but not after the correction.
+const LED: &str = "☆";
+
+/// The sign of systems that share the lead.
+const SHARES: &str = "≈";
+
+impl Page<'_> {
+    /// Writes the first screen for systems: who is best, who leads by what, and why to doubt it.
+    pub fn write_verdict(&mut self, verdict: &Verdict) {
+        let words = verdict_words(verdict, &self.report.comparisons().found);
+        self.main
+            .push_str("<h2 id=\"summary-h\">Which system is best, and is that certain?</h2>\n");
+        self.write_sentences(verdict, &words);
+        self.write_matrix(verdict);
+        self.write_trust(&words.trust);
+        let at = self.plan.iter().position(|one| matches!(one.source, Source::Intervals { .. }));
+        if let Some(at) = at {
+            self.write_planned(at);
+        }
+    }
+
+    fn write_sentences(&mut self, verdict: &Verdict, words: &VerdictWords) {
+        let class = if verdict.winner().is_some() { "winner" } else { "none" };
+        let _ = writeln!(self.main, "<div class=\"meaning verdict {class}\">");
+        self.paragraph("headline", &words.headline);
+        let shown = words.details.len().min(MOST_SENTENCES);
+        let list = |sentences: &[String]| -> String {
+            let items = sentences.iter().map(|text| format!("<li>{}</li>", escape(text)));
+            format!("<ul>{}</ul>", items.collect::<String>())
+        };
+        let (first, more) = words.details.split_at(shown);
+        if !first.is_empty() {
+            self.main.push_str(&list(first));
+        }
+        if !more.is_empty() {
+            let _ = writeln!(
+                self.main,
+                "<details><summary>{} more</summary>{}</details>",
+                more.len(),
+                list(more)
+            );
+        }
+        self.main.push_str("</div>\n");
+    }
+
+    fn write_matrix(&mut self, verdict: &Verdict) {
+        let mut heads = "<th scope=\"col\" class=\"word\">by</th>".to_owned();
+        for system in &verdict.systems {
+            let people = if system.is_people { " <small>people</small>" } else { "" };
+            let _ = write!(heads, "<th scope=\"col\">{}{people}</th>", escape(&system.name));
+        }
+        let about = profile_rows(verdict);
+        let scores: String =
+            verdict.columns.iter().map(|column| column_row(column, verdict)).collect();
+        let _ = writeln!(
+            self.main,
+            "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Who leads by what\">\
+             <table class=\"leaders\"><caption>Who leads by what</caption>\
+             <thead><tr>{heads}</tr></thead><tbody class=\"about-systems\">{about}</tbody>\
+             <tbody>{scores}</tbody></table></div>"
+        );
+        self.paragraph("caption", &legend(verdict));
+    }
+
+    fn write_trust(&mut self, lines: &[TrustLine]) {
+        if lines.is_empty() {
+            return;
+        }
+        let item = |line: &TrustLine| {
+            let class = if line.is_warning { " class=\"warning\"" } else { "" };
+            format!("<li{class}>{}</li>", escape(&line.to_string()))
+        };
+        let items: String = lines.iter().map(item).collect();
+        let _ = writeln!(
+            self.main,
+            "<h3 id=\"trust-h\">How far to trust the numbers</h3>\
+             <ul class=\"trust\" aria-labelledby=\"trust-h\">{items}</ul>"
+        );
+    }
+}
+
+/// The rows about the texts: how many there are, how long they are, and what else is in them.
+fn profile_rows(verdict: &Verdict) -> String {
+    let mut rows = String::new();
+    let mut row = |name: &str, cell: &dyn Fn(&SystemProfile) -> String| {
+        let cells: String =
+            verdict.systems.iter().map(|one| format!("<td>{}</td>", cell(one))).collect();
+        let _ = write!(rows, "<tr><th scope=\"row\" class=\"word\">{name}</th>{cells}</tr>");
+    };
+    row("stories", &|system| system.stories.to_string());
+    if verdict.systems.iter().any(|system| system.words.is_some()) {
+        row("words: median <small>and middle 80%</small>", &|system| match system.words {
+            Some(words) => {
+                let [low, median, high] =
+                    [words.low, words.median, words.high].map(|count| format!("{count:.0}"));
+                format!("{median} <small>{low} to {high}</small>")
+            }
+            None => "<i>unknown</i>".to_owned(),
+        });
+    }
+    if verdict.flags.known {
+        row("flags", &flags);
+    }
+    rows
+}
+
+/// The flags of a system, those of most stories first.
+fn flags(system: &SystemProfile) -> String {
+    let mut flags: Vec<_> = system.flags.iter().collect();
+    flags.sort_by(|a, b| b.stories.cmp(&a.stories).then_with(|| a.flag.cmp(&b.flag)));
+    let shown = |share: f64| match 100.0 * share {
+        little if little < 0.95 => "under 1%".to_owned(),
+        percent => format!("{percent:.0}%"),
+    };
+    let named = flags.iter().take(MOST_FLAGS);
+    let mut parts: Vec<String> =
+        named.map(|one| format!("{} {}", escape(&one.flag), shown(one.share))).collect();
+    match flags.len().saturating_sub(MOST_FLAGS) {
+        0 => {}
+        more => parts.push(format!("{more} more")),
+    }
+    if parts.is_empty() { "none".to_owned() } else { format!("<small>{}</small>", parts.join("<br>")) }
+}
+
+/// One column: the means of the systems with their intervals, and who leads.
+fn column_row(column: &ColumnVerdict, verdict: &Verdict) -> String {
+    let arrow = match column.direction {
+        Direction::Higher => " ↑",
+        Direction::Lower => " ↓",
+        Direction::None => "",
+    };
+    let human = if column.role == Role::Human { " <small>rated by people</small>" } else { "" };
+    let aside = vote(&column.vote)
+        .map_or(String::new(), |text| format!(" <small class=\"no-say\">{}</small>", escape(&text)));
+    let decimals = decimals(column);
+    let means = column.means.iter().filter_map(|own| own.mean.as_ref().ok().copied());
+    let digits = Digits::new(means, decimals);
+    let cell = |system: &SystemProfile| {
+        let own = column.means.iter().find(|own| own.system == system.name);
+        let sign = sign(column, &system.name);
+        let class = match sign {
+            Some(LEADS) => " class=\"leads\"",
+            Some(_) => " class=\"led\"",
+            None => "",
+        };
+        let sign = sign.map_or(String::new(), |sign| format!("<b>{sign}</b> "));
+        format!("<td{class}>{sign}{}</td>", own.map_or(String::new(), |own| mean(own, digits)))
+    };
+    let cells: String = verdict.systems.iter().map(cell).collect();
+    let key = escape(column.key.as_str());
+    format!("<tr><th scope=\"row\" class=\"word\">{key}{arrow}{human}{aside}</th>{cells}</tr>")
+}
+
+/// A mean and its interval.
+fn mean(own: &ColumnMean, digits: Digits) -> String {
+    match (&own.mean, &own.interval) {
+        (Ok(mean), Ok(interval)) => format!(
+            "{} <small>{} to {}</small>",
+            digits.text(*mean),
+            digits.text(interval.low),
+            digits.text(interval.high)
+        ),
+        (Ok(mean), Err(_)) => digits.text(*mean),
+        (Err(reason), _) => {
+            format!("<i title=\"{}\">absent</i>", escape(&reason.to_string()))
+        }
+    }
+}
+
+/// The sign of a system in the row of a column, if it leads.
+fn sign(column: &ColumnVerdict, system: &str) -> Option<&'static str> {
+    let survives = column.survives.as_ref();
+    let shares = |lead: &Lead| match lead {
+        Lead::Shared { systems } => systems.iter().any(|one| one == system),
+        _ => false,
+    };
+    if survives.and_then(Lead::alone) == Some(system) {
+        Some(LEADS)
+    } else if column.lead.alone() == Some(system) {
+        Some(LED)
+    } else if survives.map_or(shares(&column.lead), shares) {
+        Some(SHARES)
+    } else {
+        None
+    }
+}
+
+/// Why a column has no say, in words.
+fn vote(vote: &Vote) -> Option<String> {
+    match vote {
+        Vote::Votes => None,
+        Vote::NoDirection => Some("has no say: it is not known whether more is better".to_owned()),
+        Vote::Constant => Some("has no say: all values are equal".to_owned()),
+        Vote::Backwards { criterion, r, stories } => Some(format!(
+            "has no say: agrees the wrong way with {criterion} (r = {r:.2}, {stories} stories)"
+        )),
+    }
+}
+
+/// As many digits after the point as show two digits of the narrowest interval.
+fn decimals(column: &ColumnVerdict) -> u8 {
+    let widths = column.means.iter().filter_map(|own| own.interval.as_ref().ok());
+    let narrowest = widths
+        .map(|interval| (interval.high - interval.low) / 2.0)
+        .filter(|half| *half > 0.0)
+        .fold(f64::INFINITY, f64::min);
+    if narrowest.is_finite() {
+        (1.0 - narrowest.log10().floor()).clamp(0.0, 4.0) as u8
+    } else {
+        3
+    }
+}
+
+/// What the signs mean.
+fn legend(verdict: &Verdict) -> String {
+    let mut signs: Vec<&str> = Vec::new();
+    for column in &verdict.columns {
+        signs.extend(verdict.systems.iter().filter_map(|system| sign(column, &system.name)));
+    }
+    let tests = match verdict.tests {
+        1 => "for the one test".to_owned(),
+        tests => format!("over all {tests} tests of the table"),
+    };
+    let meanings = [
+        (LEADS, format!("significantly better than all others, also after Holm's correction {tests}")),
+        (LED, "better than all others by this row alone, but not after that correction".to_owned()),
+        (SHARES, "shares the lead: better than some others, but not than each other".to_owned()),
+    ];
+    let used = meanings.iter().filter(|(sign, _)| signs.contains(sign));
+    let mut parts: Vec<String> =
+        used.map(|(sign, meaning)| format!("{sign} {meaning}.")).collect();
+    if signs.is_empty() {
+        parts.push("No system leads by any row.".to_owned());
+    }
+    parts.push("↑ higher is better, ↓ lower is better.".to_owned());
+    parts.push("Small numbers: the 95% interval of the mean.".to_owned());
+    parts.join(" ")
+}
