@@ -14,8 +14,9 @@ use crate::{Result, Run};
 /// Intervals of fewer stories or items than this come with a warning.
 const FEW: usize = 10;
 
-/// The scores of all stories together and of each system, with intervals. Its text is the table
-/// that `storymeter score` prints.
+/// The scores of all stories together and of each system, with intervals, or those of each story if
+/// there are at most five and no metric scores them as a whole. Its text is what `storymeter score`
+/// prints.
 ///
 /// ```
 /// # use storymeter::input::{Inputs, ReadOptions};
@@ -25,7 +26,7 @@ const FEW: usize = 10;
 /// let inputs = Inputs::texts(vec!["Rain fell.".to_owned()], ReadOptions::default());
 /// let scored = scorer.table(&inputs, &progress)?;
 /// let overview = Overview::new(&scored.run, &Resampling::default(), None, &progress)?;
-/// assert!(overview.to_text().contains("text-length  all           1  3.0000"));
+/// assert!(overview.to_text().contains("text-length  3.0000"));
 /// # Ok::<(), Error>(())
 /// ```
 pub struct Overview {
@@ -40,6 +41,15 @@ pub struct Overview {
     /// One signature per metric.
     pub signatures: Vec<Signature>,
     resampling: Resampling,
+    few: Option<FewTable>,
+}
+
+/// What is shown of a few stories instead of means: the cells of the table, and its text with all
+/// that is said under it, or with one line.
+struct FewTable {
+    rows: Vec<Vec<String>>,
+    text: String,
+    brief: String,
 }
 
 impl Overview {
@@ -75,7 +85,18 @@ impl Overview {
             against: against.cloned(),
             signatures: run.signatures(resampling),
             resampling: *resampling,
+            few: run.few().filter(|_| against.is_none()).map(|few| FewTable {
+                rows: few.rows(),
+                text: few.text(false),
+                brief: few.text(true),
+            }),
         })
+    }
+
+    /// The text of [`Overview::to_text`], of which the words about a few stories are kept to one
+    /// line. A table of means stays as it is.
+    pub fn to_brief_text(&self) -> String {
+        self.few.as_ref().map_or_else(|| self.to_text(), |few| few.brief.clone())
     }
 
     fn columns(&self) -> &[ScoreColumn] {
@@ -84,7 +105,10 @@ impl Overview {
 
     /// The table as aligned text. Names of users in it are plain.
     pub fn to_text(&self) -> String {
-        let mut text = aligned(&self.rows());
+        let mut text = match &self.few {
+            Some(few) => few.text.clone(),
+            None => aligned(&self.rows(), |column| column < 2),
+        };
         text.push('\n');
         for note in self.notes() {
             text.push_str(&note);
@@ -99,6 +123,9 @@ impl Overview {
 
     /// What a reader of the intervals should know, one sentence each.
     pub fn notes(&self) -> Vec<String> {
+        if self.few.is_some() {
+            return Vec::new();
+        }
         let summaries = || std::iter::once(&self.all).chain(&self.systems);
         let mut notes = Vec::new();
         if let Some(items) = summaries().filter_map(|summary| summary.items).max() {
@@ -135,14 +162,13 @@ impl Overview {
 
     /// The cells of the table, the names of its columns first. Names of users are as they are.
     pub fn rows(&self) -> Vec<Vec<String>> {
+        if let Some(few) = &self.few {
+            return few.rows.clone();
+        }
         let mut rows = vec![self.header()];
         for (at, column) in self.columns().iter().enumerate() {
-            let arrow = match column.direction {
-                Direction::Higher => " ↑",
-                Direction::Lower => " ↓",
-                Direction::None => "",
-            };
-            rows.push(self.row(format!("{}{arrow}", column.key), &self.all, at));
+            let name = format!("{}{}", column.key, arrow(column.direction));
+            rows.push(self.row(name, &self.all, at));
             rows.extend(self.systems.iter().map(|system| self.row(String::new(), system, at)));
         }
         rows
@@ -197,9 +223,18 @@ fn shown(interval: Interval) -> String {
     }
 }
 
-/// Aligns the columns. The first two hold names and are aligned to the left, the others to the
-/// right. Names of users are made plain first.
-fn aligned(rows: &[Vec<String>]) -> String {
+/// What says after the name of a metric which values are better.
+pub(crate) fn arrow(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Higher => " ↑",
+        Direction::Lower => " ↓",
+        Direction::None => "",
+    }
+}
+
+/// Aligns the columns, those with words to the left and those with numbers to the right. Names of
+/// users are made plain first.
+pub(crate) fn aligned(rows: &[Vec<String>], has_words: impl Fn(usize) -> bool) -> String {
     let plain = |row: &Vec<String>| -> Vec<String> {
         row.iter().map(|cell| terminal::plain(cell).into_owned()).collect()
     };
@@ -215,7 +250,7 @@ fn aligned(rows: &[Vec<String>]) -> String {
         let mut line = String::new();
         for (column, cell) in row.iter().enumerate() {
             let blanks = " ".repeat(widths[column] - UnicodeWidthStr::width(cell.as_str()));
-            let (left, right) = if column < 2 {
+            let (left, right) = if has_words(column) {
                 (cell.as_str(), blanks.as_str())
             } else {
                 (blanks.as_str(), cell.as_str())

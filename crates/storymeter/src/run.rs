@@ -4,9 +4,12 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use storymeter_core::read::{Intake, Record, Skipped, Summary};
-use storymeter_core::{Column, Counts, Header, MetricTotals, OtherTexts, Role, Signature, Totals};
+use storymeter_core::{
+    Column, Counts, Header, MetricTotals, OtherTexts, Pooling, Role, Signature, Totals,
+};
 use storymeter_executor::{Batch, MetricSet, Part};
 
+use crate::few::{self, Few, FewStory, first_stories};
 use crate::learned::{learned, note, other_texts};
 use crate::ledger::rows::stored_width;
 use crate::ledger::{Ledger, Resampling};
@@ -26,6 +29,8 @@ pub struct Run {
     /// The numbers of the records without an id of their own, in ascending order. Those of merged
     /// shards are not known.
     numbered: Vec<Range<u64>>,
+    /// The first stories, for a run of a few. Those of shards are not known.
+    first: Vec<FewStory>,
 }
 
 impl Run {
@@ -49,6 +54,7 @@ impl Run {
             skipped: Skipped::default(),
             totals,
             numbered: Vec::new(),
+            first: Vec::new(),
         }
     }
 
@@ -70,6 +76,7 @@ impl Run {
             },
             totals: Totals { systems: None, ..totals },
             numbered: Vec::new(),
+            first: Vec::new(),
         }
     }
 
@@ -92,6 +99,9 @@ impl Run {
                 *count += u64::from(value.is_ok());
             }
         }
+        if self.first.len() <= few::MOST {
+            self.first.extend(first_stories(records, batch));
+        }
         let totals = &mut self.totals;
         totals.empty += batch.empty_stories() as u64;
         totals.references = joined(totals.references, batch.references());
@@ -106,6 +116,9 @@ impl Run {
         self.ledger.append(later.ledger, &self.metrics);
         self.present.iter_mut().zip(later.present).for_each(|(sum, more)| *sum += more);
         self.skipped.merge(later.skipped);
+        if self.first.len() <= few::MOST {
+            self.first.extend(later.first);
+        }
         let (totals, later) = (&mut self.totals, later.totals);
         totals.read.merge(later.read);
         totals.numbered += later.numbered;
@@ -130,6 +143,16 @@ impl Run {
     /// Forgets the rows of the stories and keeps their sums.
     pub(crate) fn condense(&mut self) {
         self.ledger.condense(&self.metrics);
+    }
+
+    /// The stories, if they are so few that they are shown one by one, and no metric scores them
+    /// as a whole.
+    pub(crate) fn few(&self) -> Option<Few<'_>> {
+        let is_whole = |part: Part<'_>| part.metric.description().pooling == Pooling::Sum;
+        let all_known = self.first.len() == self.ledger.len() && self.ledger.len() > 0;
+        let are_few = all_known && self.first.len() <= few::MOST;
+        (are_few && !self.metrics.parts().any(is_whole))
+            .then(|| Few { stories: &self.first, columns: self.metrics.columns() })
     }
 
     /// The metrics, knowing the corpus where they need it.
