@@ -194,7 +194,13 @@ fn standing(column: &ScoreColumn, value: f64, story: &FewStory) -> String {
     let Some(norms) = &column.norms else { return String::new() };
     let (share, lengths) = (norms.share_below(value, story.words), norms.lengths(story.words));
     let (Some(share), Some(lengths)) = (share, lengths) else { return String::new() };
-    format!("higher than {} of those of {}", percent(share), length_range(lengths))
+    // A hundred stories cannot say more, and 0.2% would look as if they did.
+    let place = match share {
+        share if share < 0.01 => "among the lowest 1%".to_owned(),
+        share if share > 0.99 => "among the highest 1%".to_owned(),
+        share => format!("higher than {}", percent(share)),
+    };
+    format!("{place} of {} with {}", norms.stories(story.words), length_range(lengths))
 }
 
 /// A number that is shown with four digits, without the sign of a zero.
@@ -301,7 +307,7 @@ mod tests {
             few.text(false),
             "\
 story  metric    score  among human stories
-draft  union ↑  0.7500  higher than 75% of those of up to 100 words
+draft  union ↑  0.7500  higher than 75% of 4 with up to 100 words
 
 union measures whether it hangs together. It was tested on old stories. It is at chance or wrong on
 new stories.
