@@ -32,6 +32,7 @@ import re
 import sys
 
 PARTS = 100  # of the range of scores
+FEWEST = 100  # stories of a class; fewer say nothing
 RESAMPLES = 2000
 # The largest numbers of words of a class. Stories of five sentences have up to 80 words and are
 # read at once; longer ones are read in windows and score lower, whoever wrote them.
@@ -104,6 +105,9 @@ def norms(scored, source, low, high, lengths):
         own = next(one for one in classes if one["longest"] is None or words <= one["longest"])
         part = int((score - low) / (high - low) * PARTS)
         own["counts"][min(part, PARTS - 1)] += 1
+    for own in classes:
+        if sum(own["counts"]) < FEWEST:
+            own["counts"] = [0] * PARTS
     return {"source": source, "low": low, "high": high, "classes": classes}
 
 

@@ -24,6 +24,13 @@ def test_lines_and_table(metrics: list[str] | None, program: Program) -> None:
     assert table.endswith(result.signature + "\n")
 
 
+def test_one_story(program: Program) -> None:
+    draft = EXAMPLE.parent / "draft.txt"
+    table = program("score", draft).stdout
+    assert f"{sm.score(draft)}\n" == table
+    assert "The number of one story is a hint" in table
+
+
 def test_memory_equals_the_file(stories: list[dict[str, object]]) -> None:
     from_file = sm.score(EXAMPLE).to_json()
     assert sm.score(stories).to_json() == from_file

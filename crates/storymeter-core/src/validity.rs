@@ -106,3 +106,34 @@ impl Norms {
         self.classes.iter().find(|class| class.longest.is_none_or(|longest| words <= longest))
     }
 }
+
+/// A share as a percentage. Only nothing is 0%, and only everything is 100%.
+///
+/// ```
+/// use storymeter_core::percent;
+/// assert_eq!([0.0, 0.0002, 0.625, 0.9997, 1.0].map(percent), ["0%", "0.1%", "62%", "99.9%", "100%"]);
+/// ```
+pub fn percent(share: f64) -> String {
+    match 100.0 * share {
+        x if x > 0.0 && x < 1.0 => format!("{:.1}%", x.max(0.1)),
+        x if x > 99.0 && x < 100.0 => format!("{:.1}%", x.min(99.9)),
+        x => format!("{x:.0}%"),
+    }
+}
+
+/// Lengths of stories ([`Norms::lengths`]) in words.
+///
+/// ```
+/// use storymeter_core::length_range;
+/// assert_eq!(length_range((0, Some(80))), "up to 80 words");
+/// assert_eq!(length_range((81, Some(250))), "81 to 250 words");
+/// assert_eq!(length_range((251, None)), "251 words or more");
+/// ```
+pub fn length_range(lengths: (u64, Option<u64>)) -> String {
+    match lengths {
+        (0, Some(longest)) => format!("up to {longest} words"),
+        (shortest, Some(longest)) => format!("{shortest} to {longest} words"),
+        (0, None) => "any length".to_owned(),
+        (shortest, None) => format!("{shortest} words or more"),
+    }
+}

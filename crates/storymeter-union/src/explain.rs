@@ -63,6 +63,10 @@ pub struct Explanation {
     /// head. A head that was trained for a few thousand steps prefers others nearly everywhere,
     /// with probabilities of a few percent; see docs/results.md.
     pub edits: Vec<Suggestion>,
+    /// Whether every sentence was asked for, so that all are shown to people; see
+    /// [`UnionScorer::explain_every_sentence`].
+    #[serde(skip)]
+    pub every_sentence: bool,
 }
 
 /// A reason to doubt the score of a text: the metric was not made for such texts.
@@ -226,7 +230,7 @@ impl UnionScorer {
     }
 
     /// Explains a score as [`UnionScorer::explain`] does, but weighs every sentence, however long
-    /// the story is.
+    /// the story is, and shows all of them to people.
     ///
     /// # Errors
     /// As [`UnionScorer::score`].
@@ -284,6 +288,7 @@ impl UnionScorer {
             sentences,
             weakest_pair,
             edits,
+            every_sentence,
             text: story.text.clone(),
             read_as: reading.text,
         })

@@ -6,7 +6,7 @@
 //! of real stories. `tools/yardstick.py` makes them.
 
 use serde::{Deserialize, Serialize};
-use storymeter_core::{Norms, ScoreColumn, Validity};
+use storymeter_core::{Norms, ScoreColumn, Validity, length_range};
 
 use crate::Estimate;
 
@@ -92,7 +92,7 @@ pub struct Standing {
 impl Standing {
     /// The lengths of the stories, in words.
     pub fn lengths(&self) -> String {
-        lengths(self.shortest, self.longest)
+        length_range((self.shortest, self.longest))
     }
 }
 
@@ -161,15 +161,5 @@ impl ReferenceScores {
         { norms }
             .any(is_bad)
             .then_some("a histogram of reference scores has no bins, or its range is empty")
-    }
-}
-
-/// Lengths of stories in words, such as `81 to 250 words`.
-fn lengths(shortest: u64, longest: Option<u64>) -> String {
-    match (shortest, longest) {
-        (0, Some(longest)) => format!("up to {longest} words"),
-        (shortest, Some(longest)) => format!("{shortest} to {longest} words"),
-        (0, None) => "any length".to_owned(),
-        (shortest, None) => format!("{shortest} words or more"),
     }
 }

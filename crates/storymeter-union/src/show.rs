@@ -1,15 +1,20 @@
 //! Writes an explanation for people: what the score says, what is wrong with the story, and what
 //! each sentence does to the score.
 
-use storymeter_core::{Effect, Rationale, Span, SpanKind};
+use storymeter_core::{Effect, Rationale, Span, SpanKind, percent};
 
 use crate::explain::{HARDLY, LITTLE, LOT};
-use crate::{Diagnosis, Explanation, Standing};
+use crate::{Diagnosis, Explanation, SentenceShare, Standing};
 
 /// A diagnosis is called likely from this probability on.
 const LIKELY: f64 = 0.5;
 /// A diagnosis is called possible from this probability on, and unlikely below it.
 const POSSIBLE: f64 = 0.2;
+
+/// The most sentences that lower the score of which people are shown.
+const MOST_LOWERING: usize = 3;
+/// The most sentences that raise the score of which people are shown.
+const MOST_RAISING: usize = 2;
 
 /// The width of the longest words for an effect, so that all sentences begin in one column.
 const WIDTH: usize = 25;
@@ -70,8 +75,15 @@ impl Rationale for Explanation {
         }
         spans.plain(
             "and otherwise hardly changes it. A long story is read in parts; there it is the score \
-             of the\nsentence's part.\n\n",
+             of the\nsentence's part.\n",
         );
+        if !self.every_sentence {
+            spans.plain(&format!(
+                "Shown are the {MOST_LOWERING} sentences that lower the score most and the \
+                 {MOST_RAISING} that raise it most, if they change\nit by {HARDLY:.2} or more.\n",
+            ));
+        }
+        spans.plain("\n");
         spans.0
     }
 }
@@ -91,7 +103,11 @@ impl Explanation {
                 "  {weighed} of {all} sentences were weighed: those of the weakest windows\n"
             ));
         }
-        for sentence in &self.sentences {
+        let shown = self.shown_sentences();
+        if shown.is_empty() && !self.sentences.is_empty() {
+            spans.plain(&format!("  No sentence changes the score by {HARDLY:.2} or more.\n"));
+        }
+        for sentence in shown {
             let kind = sentence.in_words.map_or(SpanKind::Plain, SpanKind::Changes);
             let words = sentence.in_words.map_or("", Effect::words);
             let effect = sentence.effect.map_or(String::new(), signed);
@@ -101,6 +117,27 @@ impl Explanation {
             self.passage(sentence.start, sentence.end, WIDTH + 11, kind, spans);
             spans.plain("\n");
         }
+    }
+
+    /// The sentences that people are shown, in the order of the story: all, or the strongest of
+    /// those that do not hardly change the score.
+    fn shown_sentences(&self) -> Vec<&SentenceShare> {
+        if self.every_sentence {
+            return self.sentences.iter().collect();
+        }
+        let strongest = |sign: f64, most: usize| {
+            let own = |sentence: &SentenceShare| sign * sentence.effect.unwrap_or_default();
+            let mut found: Vec<&SentenceShare> =
+                self.sentences.iter().filter(|sentence| own(sentence) >= HARDLY).collect();
+            // Of equal ones, the first come first.
+            found.sort_by(|one, two| own(two).total_cmp(&own(one)));
+            found.truncate(most);
+            found
+        };
+        let mut shown = strongest(-1.0, MOST_LOWERING);
+        shown.extend(strongest(1.0, MOST_RAISING));
+        shown.sort_by_key(|sentence| sentence.start);
+        shown
     }
 
     /// Words of the story with the suggested edits, `{old -> new 80%}`. Lines after the first are
@@ -160,15 +197,6 @@ fn stands(standing: &Standing) -> String {
     )
 }
 
-/// A share as a percentage. Only nothing is 0%, and only everything is 100%.
-fn percent(share: f64) -> String {
-    match 100.0 * share {
-        x if x > 0.0 && x < 1.0 => format!("{:.1}%", x.max(0.1)),
-        x if x > 99.0 && x < 100.0 => format!("{:.1}%", x.min(99.9)),
-        x => format!("{x:.0}%"),
-    }
-}
-
 /// The diagnoses that can be trusted, or all of them if nobody knows.
 fn diagnosed(diagnosis: &Diagnosis) -> String {
     let trusted = |of: fn(&crate::Trust) -> bool| diagnosis.trusted.as_ref().is_none_or(of);
@@ -223,7 +251,7 @@ impl Spans {
 mod tests {
     use super::*;
     use crate::explain::effect_of;
-    use crate::{SentenceShare, Trust, Warning, WeakPair};
+    use crate::{Trust, Warning, WeakPair};
 
     fn shown(spans: &[Span]) -> String {
         spans.iter().map(|span| span.text.as_str()).collect()
@@ -256,6 +284,7 @@ mod tests {
             sentences: effects.iter().map(sentence).collect(),
             weakest_pair: None,
             edits: Vec::new(),
+            every_sentence: true,
         }
     }
 
@@ -339,6 +368,21 @@ this length (up to 80 words)
         assert!(legend.lines().all(|line| line.len() <= 100), "{legend}");
         assert_eq!(effect_of(0.2), Effect::RaisesALot);
         assert_eq!(effect_of(-0.0999), Effect::LowersALittle);
+    }
+
+    #[test]
+    fn only_the_strongest_sentences_are_shown_unless_all_are_asked_for() {
+        let text = "A one. B two. C three. D four. E five. F six. G seven.";
+        let effects = [-0.03, 0.3, -0.2, 0.01, -0.04, 0.02, -0.019];
+        let short = Explanation { every_sentence: false, ..explanation(text, &effects) };
+        let names = |text: &str| -> Vec<char> {
+            text.lines().skip(1).filter_map(|line| line.trim().chars().nth(34)).collect()
+        };
+        assert_eq!(names(&shown(&short.spans())), ['A', 'B', 'C', 'E', 'F']);
+        assert_eq!(names(&shown(&explanation(text, &effects).spans())).len(), 7);
+        assert!(shown(&short.legend()).contains("Shown are the 3 sentences"));
+        let calm = Explanation { every_sentence: false, ..explanation(text, &[0.01, -0.01]) };
+        assert!(shown(&calm.spans()).contains("No sentence changes the score by 0.02 or more."));
     }
 
     #[test]

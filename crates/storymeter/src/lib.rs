@@ -44,6 +44,7 @@ mod corpus_stats;
 mod correlate;
 pub mod damage;
 mod error;
+mod few;
 pub mod input;
 mod learned;
 pub mod ledger;

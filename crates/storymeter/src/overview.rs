@@ -18,8 +18,9 @@ const FEW: usize = 10;
 /// The digits after the point of a score.
 const DECIMALS: u8 = 4;
 
-/// The scores of all stories together and of each system, with intervals. Its text is the table
-/// that `storymeter score` prints.
+/// The scores of all stories together and of each system, with intervals, or those of each story if
+/// there are at most five and no metric scores them as a whole. Its text is what `storymeter score`
+/// prints.
 ///
 /// ```
 /// # use storymeter::input::{Inputs, ReadOptions};
@@ -29,7 +30,7 @@ const DECIMALS: u8 = 4;
 /// let inputs = Inputs::texts(vec!["Rain fell.".to_owned()], ReadOptions::default());
 /// let scored = scorer.table(&inputs, &progress)?;
 /// let overview = Overview::new(&scored.run, &Resampling::default(), None, &progress)?;
-/// assert!(overview.to_text().contains("text-length  all           1  3.0000"));
+/// assert!(overview.to_text().contains("text-length  3.0000"));
 /// # Ok::<(), Error>(())
 /// ```
 pub struct Overview {
@@ -46,6 +47,15 @@ pub struct Overview {
     resampling: Resampling,
     /// The cells of the table of flags; empty without any flag.
     flags: Vec<Vec<String>>,
+    few: Option<FewTable>,
+}
+
+/// What is shown of a few stories instead of means: the cells of the table, and its text with all
+/// that is said under it, or with one line.
+struct FewTable {
+    rows: Vec<Vec<String>>,
+    text: String,
+    brief: String,
 }
 
 impl Overview {
@@ -82,7 +92,18 @@ impl Overview {
             signatures: run.signatures(resampling),
             resampling: *resampling,
             flags: text_notes::rows(run),
+            few: run.few().filter(|_| against.is_none()).map(|few| FewTable {
+                rows: few.rows(),
+                text: few.text(false),
+                brief: few.text(true),
+            }),
         })
+    }
+
+    /// The text of [`Overview::to_text`], of which the words about a few stories are kept to one
+    /// line. A table of means stays as it is.
+    pub fn to_brief_text(&self) -> String {
+        self.few.as_ref().map_or_else(|| self.to_text(), |few| few.brief.clone())
     }
 
     fn columns(&self) -> &[ScoreColumn] {
@@ -91,10 +112,14 @@ impl Overview {
 
     /// The table as aligned text. Names of users in it are plain.
     pub fn to_text(&self) -> String {
-        let mut text = aligned(&self.rows(), 2);
+        let mut text = match &self.few {
+            Some(few) => few.text.clone(),
+            None => aligned(&self.rows(), |column| column < 2),
+        };
         text.push('\n');
-        if !self.flags.is_empty() {
-            text.push_str(&aligned(&self.flags, 1));
+        // A few stories have their flags in the table.
+        if self.few.is_none() && !self.flags.is_empty() {
+            text.push_str(&aligned(&self.flags, |column| column < 1));
             text.push('\n');
         }
         for note in self.notes() {
@@ -110,6 +135,9 @@ impl Overview {
 
     /// What a reader of the intervals should know, one sentence each.
     pub fn notes(&self) -> Vec<String> {
+        if self.few.is_some() {
+            return Vec::new();
+        }
         let summaries = || std::iter::once(&self.all).chain(&self.systems);
         let mut notes = Vec::new();
         if let Some(items) = summaries().filter_map(|summary| summary.items).max() {
@@ -153,14 +181,13 @@ impl Overview {
 
     /// The cells of the table, the names of its columns first. Names of users are as they are.
     pub fn rows(&self) -> Vec<Vec<String>> {
+        if let Some(few) = &self.few {
+            return few.rows.clone();
+        }
         let mut rows = vec![self.header()];
         for (at, column) in self.columns().iter().enumerate() {
-            let arrow = match column.direction {
-                Direction::Higher => " ↑",
-                Direction::Lower => " ↓",
-                Direction::None => "",
-            };
-            rows.push(self.row(format!("{}{arrow}", column.key), &self.all, at));
+            let name = format!("{}{}", column.key, arrow(column.direction));
+            rows.push(self.row(name, &self.all, at));
             rows.extend(self.systems.iter().map(|system| self.row(String::new(), system, at)));
         }
         rows
@@ -224,9 +251,18 @@ fn shown(interval: Interval, digits: Digits) -> String {
     }
 }
 
-/// Aligns the columns. The first few hold names and are aligned to the left, the others to the
-/// right. Names of users are made plain first.
-fn aligned(rows: &[Vec<String>], names: usize) -> String {
+/// What says after the name of a metric which values are better.
+pub(crate) fn arrow(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Higher => " ↑",
+        Direction::Lower => " ↓",
+        Direction::None => "",
+    }
+}
+
+/// Aligns the columns, those with words to the left and those with numbers to the right. Names of
+/// users are made plain first.
+pub(crate) fn aligned(rows: &[Vec<String>], has_words: impl Fn(usize) -> bool) -> String {
     let plain = |row: &Vec<String>| -> Vec<String> {
         row.iter().map(|cell| terminal::plain(cell).into_owned()).collect()
     };
@@ -242,7 +278,7 @@ fn aligned(rows: &[Vec<String>], names: usize) -> String {
         let mut line = String::new();
         for (column, cell) in row.iter().enumerate() {
             let blanks = " ".repeat(widths[column] - UnicodeWidthStr::width(cell.as_str()));
-            let (left, right) = if column < names {
+            let (left, right) = if has_words(column) {
                 (cell.as_str(), blanks.as_str())
             } else {
                 (blanks.as_str(), cell.as_str())

@@ -4,11 +4,14 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use storymeter_core::read::{Intake, Skipped, Summary};
-use storymeter_core::{Column, Counts, Header, MetricTotals, Role, Signature, TextTotals, Totals};
+use storymeter_core::{
+    Column, Counts, Header, MetricTotals, Pooling, Role, Signature, TextTotals, Totals,
+};
 use storymeter_executor::{MetricSet, Part};
 use storymeter_text::flags::Flag;
 
 use crate::Scored;
+use crate::few::{self, Few, FewStory, first_stories};
 use crate::ledger::rows::stored_width;
 use crate::ledger::{Ledger, Resampling};
 use crate::text_notes::{self, TextNote};
@@ -29,6 +32,8 @@ pub struct Run {
     /// The numbers of the records without an id of their own, in ascending order. Those of merged
     /// shards are not known.
     numbered: Vec<Range<u64>>,
+    /// The first stories, for a run of a few. Those of shards are not known.
+    first: Vec<FewStory>,
 }
 
 impl Run {
@@ -56,6 +61,7 @@ impl Run {
             skipped: Skipped::default(),
             totals,
             numbered: Vec::new(),
+            first: Vec::new(),
         }
     }
 
@@ -77,6 +83,7 @@ impl Run {
             },
             totals: Totals { systems: None, ..totals },
             numbered: Vec::new(),
+            first: Vec::new(),
         }
     }
 
@@ -93,7 +100,11 @@ impl Run {
     }
 
     /// Adds stories, which the metrics scored.
-    pub(crate) fn add(&mut self, Scored { records, checks, batch, .. }: &Scored) {
+    pub(crate) fn add(&mut self, scored: &Scored) {
+        if self.first.len() <= few::MOST {
+            self.first.extend(first_stories(scored));
+        }
+        let Scored { records, checks, batch, .. } = scored;
         let totals = &mut self.totals;
         let names = |flags: &[Flag]| -> Vec<&str> { flags.iter().map(|one| one.name()).collect() };
         for (at, (record, check)) in records.iter().zip(checks).enumerate() {
@@ -121,6 +132,9 @@ impl Run {
         self.ledger.append(later.ledger, &self.metrics);
         self.present.iter_mut().zip(later.present).for_each(|(sum, more)| *sum += more);
         self.skipped.merge(later.skipped);
+        if self.first.len() <= few::MOST {
+            self.first.extend(later.first);
+        }
         let (totals, later) = (&mut self.totals, later.totals);
         totals.read.merge(later.read);
         totals.numbered += later.numbered;
@@ -143,6 +157,16 @@ impl Run {
     /// Forgets the rows of the stories and keeps their sums.
     pub(crate) fn condense(&mut self) {
         self.ledger.condense(&self.metrics);
+    }
+
+    /// The stories, if they are so few that they are shown one by one, and no metric scores them
+    /// as a whole.
+    pub(crate) fn few(&self) -> Option<Few<'_>> {
+        let is_whole = |part: Part<'_>| part.metric.description().pooling == Pooling::Sum;
+        let all_known = self.first.len() == self.ledger.len() && self.ledger.len() > 0;
+        let are_few = all_known && self.first.len() <= few::MOST;
+        (are_few && !self.metrics.parts().any(is_whole))
+            .then(|| Few { stories: &self.first, columns: self.metrics.columns() })
     }
 
     /// The metrics, knowing the corpus where they need it.

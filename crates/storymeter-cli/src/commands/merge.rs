@@ -89,7 +89,7 @@ pub fn run(args: &MergeArgs, common: &Common) -> anyhow::Result<Outcome> {
         (Some(format), Some(path)) => Some(shards::join(&merged, format, path)?),
         _ => None,
     };
-    let printed = write_table(&table, output.filter(|_| joined.is_none()));
+    let printed = write_table(&table, output.filter(|_| joined.is_none()), common);
     if !failed(&printed)
         && let Some(joined) = joined
     {

@@ -39,6 +39,11 @@ use shards::Job;
 /// the scores of every story are written to a file as well, in input order. A header beside it
 /// (OUT.meta.json) says what the columns are.
 ///
+/// Up to five stories are shown one by one instead: each score, the share of human stories of the
+/// same length that it is higher than, what the text has that is not story, and what such numbers
+/// can and cannot say about a single story (--quiet keeps that to one line). Metrics that score many
+/// stories as a whole, such as bleu, and --against always print means.
+///
 /// With --out-dir, every input file is scored to a file of its own, so that the work can be killed,
 /// resumed and shared by many machines. `storymeter merge` then prints the table.
 ///
@@ -66,9 +71,9 @@ pub struct ScoreArgs {
     input: InputArgs,
     #[command(flatten)]
     scorer: ScorerArgs,
-    /// Explain the scores of union: where each stands among human and machine stories, what each
-    /// sentence does to it, and what seems wrong with the story; and those of criteria: which
-    /// sentences raise and lower each criterion most
+    /// Explain the scores of union: where each stands among human stories and those by models of
+    /// 2018 to 2021, which three sentences lower it most and which two raise it most, and what seems
+    /// wrong with the story; and those of criteria: the range of ratings that each may mean
     ///
     /// The explanation is printed, in colour on a terminal, or it is the field "explanation" of -o
     /// OUT.jsonl or OUT.parquet, whose offsets are bytes of UTF-8 in the story. It warns of texts
@@ -79,9 +84,9 @@ pub struct ScoreArgs {
     ///
     /// To weigh a sentence, its part of the story is read again without it. That takes about five
     /// times as long as the score. If a story has more than about 10,000 words, only the sentences
-    /// of its weakest parts are weighed, unless all are asked for with --explain=all. The sentences
-    /// of criteria are all weighed without reading anything again: their effects say where in the
-    /// text a prediction comes from (docs/criteria.md).
+    /// of its weakest parts are weighed. With --explain=all, all sentences are weighed and shown,
+    /// also those that change the score by less than 0.02. What single sentences do to criteria is
+    /// in the field "explanation" alone (docs/criteria.md says why).
     #[arg(
         long,
         value_name = "SENTENCES",
@@ -200,7 +205,7 @@ impl OutputFormat {
 /// The values of `--explain`: which sentences of a long story are weighed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Sentences {
-    /// The sentences of the parts that score lowest
+    /// The sentences that change the score most
     Weakest,
     /// All sentences
     All,
@@ -261,7 +266,9 @@ pub fn run(args: &ScoreArgs, common: &Common) -> anyhow::Result<Outcome> {
     drop(bar);
     // What is printed comes before the file gets its name, so that a run that fails leaves no file.
     let printed = shown.map_or(Ok(()), Shown::finish).and_then(|()| match &table {
-        Some(table) => write_table(table, to_file.filter(|_| format == OutputFormat::Table)),
+        Some(table) => {
+            write_table(table, to_file.filter(|_| format == OutputFormat::Table), common)
+        }
         None => stdout.map_or(Ok(()), Output::finish),
     });
     if failed(&printed) {

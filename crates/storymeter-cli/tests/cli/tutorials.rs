@@ -24,6 +24,11 @@ fn a_writer_pastes_a_story() {
     follow("docs/tutorials/one-story.md");
 }
 
+#[test]
+fn five_kinds_of_story_are_shown_as_the_program_shows_them() {
+    follow("docs/one-story.md");
+}
+
 /// Runs the commands of a document, one after the other, in a folder that has the examples.
 fn follow(document: &str) {
     let path = repository(document);

@@ -144,7 +144,11 @@ fn flags(system: &SystemProfile) -> String {
         0 => {}
         more => parts.push(format!("{more} more")),
     }
-    if parts.is_empty() { "none".to_owned() } else { format!("<small>{}</small>", parts.join("<br>")) }
+    if parts.is_empty() {
+        "none".to_owned()
+    } else {
+        format!("<small>{}</small>", parts.join("<br>"))
+    }
 }
 
 /// One column: the means of the systems with their intervals, and who leads.
@@ -155,8 +159,9 @@ fn column_row(column: &ColumnVerdict, verdict: &Verdict) -> String {
         Direction::None => "",
     };
     let human = if column.role == Role::Human { " <small>rated by people</small>" } else { "" };
-    let aside = vote(&column.vote)
-        .map_or(String::new(), |text| format!(" <small class=\"no-say\">{}</small>", escape(&text)));
+    let aside = vote(&column.vote).map_or(String::new(), |text| {
+        format!(" <small class=\"no-say\">{}</small>", escape(&text))
+    });
     let decimals = decimals(column);
     let means = column.means.iter().filter_map(|own| own.mean.as_ref().ok().copied());
     let digits = Digits::new(means, decimals);
@@ -229,11 +234,7 @@ fn decimals(column: &ColumnVerdict) -> u8 {
         .map(|interval| (interval.high - interval.low) / 2.0)
         .filter(|half| *half > 0.0)
         .fold(f64::INFINITY, f64::min);
-    if narrowest.is_finite() {
-        (1.0 - narrowest.log10().floor()).clamp(0.0, 4.0) as u8
-    } else {
-        3
-    }
+    if narrowest.is_finite() { (1.0 - narrowest.log10().floor()).clamp(0.0, 4.0) as u8 } else { 3 }
 }
 
 /// What the signs mean.
@@ -247,13 +248,15 @@ fn legend(verdict: &Verdict) -> String {
         tests => format!("over all {tests} tests of the table"),
     };
     let meanings = [
-        (LEADS, format!("significantly better than all others, also after Holm's correction {tests}")),
+        (
+            LEADS,
+            format!("significantly better than all others, also after Holm's correction {tests}"),
+        ),
         (LED, "better than all others by this row alone, but not after that correction".to_owned()),
         (SHARES, "shares the lead: better than some others, but not than each other".to_owned()),
     ];
     let used = meanings.iter().filter(|(sign, _)| signs.contains(sign));
-    let mut parts: Vec<String> =
-        used.map(|(sign, meaning)| format!("{sign} {meaning}.")).collect();
+    let mut parts: Vec<String> = used.map(|(sign, meaning)| format!("{sign} {meaning}.")).collect();
     if signs.is_empty() {
         parts.push("No system leads by any row.".to_owned());
     }

@@ -49,9 +49,6 @@ criteria
   Warning: the text looks like a poem or a song. The ratings were of English stories.
   relevance  absent: the story has no prompt
   coherence  3.21  (80% of such stories: 2.50 to 4.00)
-    raised most by   +0.12  \"Mira ran home.\"
-    lowered most by  -0.46  \"A whale\\nsang. A whale\\nsang. A whale\\nsang. A whale\\nsang. A \
-whale\\nsang. A whal...\"
   overall    -0.50
 "
     );

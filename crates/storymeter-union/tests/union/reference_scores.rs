@@ -14,6 +14,18 @@ fn norms(short: &[u64], long: &[u64]) -> Option<Norms> {
 }
 
 #[test]
+fn a_share_is_interpolated_inside_a_part() {
+    let one = norms(&[1, 0, 2, 1], &[1]).unwrap();
+    for (score, share) in [(-1.0, 0.0), (0.0, 0.0), (0.125, 0.125), (0.25, 0.25), (0.5, 0.25)] {
+        assert_eq!(one.share_below(score, 10), Some(share), "{score}");
+    }
+    for (score, share) in [(0.625, 0.5), (0.75, 0.75), (1.0, 1.0), (7.0, 1.0)] {
+        assert_eq!(one.share_below(score, 10), Some(share), "{score}");
+    }
+    assert_eq!(one.share_below(f64::NAN, 10), None);
+}
+
+#[test]
 fn a_score_is_compared_with_stories_of_its_length() {
     let column = ReferenceColumn {
         name: "union".into(),

@@ -241,6 +241,9 @@ fn compared(text: &mut String, reference: &ReferenceScores) {
             let _ = writeln!(text, "  compared with {writer} stories: {}", plain(&norms.source));
             for class in &norms.classes {
                 let stories: u64 = class.counts.iter().sum();
+                if stories == 0 {
+                    continue;
+                }
                 let lengths =
                     class.longest.map_or("longer".to_owned(), |most| format!("up to {most} words"));
                 let _ = writeln!(text, "    {stories:>5} {lengths}");

@@ -11,9 +11,10 @@ use crate::input::report_skipped;
 use crate::output::{Output, Reader};
 
 /// Prints the table to a file or to standard output.
-pub fn write_table(table: &Overview, path: Option<&Path>) -> anyhow::Result<()> {
+pub fn write_table(table: &Overview, path: Option<&Path>, common: &Common) -> anyhow::Result<()> {
     let mut output = Output::open(path, Reader::Person)?;
-    output.write_all(table.to_text().as_bytes())?;
+    let text = if common.quiet { table.to_brief_text() } else { table.to_text() };
+    output.write_all(text.as_bytes())?;
     output.finish()
 }
 

@@ -1,0 +1,352 @@
+//! A few stories, one by one: their scores, where those stand among human stories of the same
+//! length, and what such numbers can and cannot say about a single story.
+//!
+//! A mean over three stories and its interval answer a question that nobody asks of three stories.
+
+use storymeter_core::read::Record;
+use storymeter_core::{ScoreColumn, Validity, Value, length_range, percent, terminal};
+use storymeter_text::flags::Flag;
+
+use crate::Scored;
+use crate::overview::{aligned, arrow};
+
+/// The most stories that are shown one by one.
+pub(crate) const MOST: usize = 5;
+
+/// The most characters of a line of text.
+const WIDTH: usize = 100;
+
+/// What a number of one story is worth.
+const ONE_STORY: &str = "The number of one story is a hint and no verdict: readers disagree with each \
+                         other, and with these numbers, about single stories. A good story can \
+                         score low, and a weak one high.";
+
+/// A scored story that may be shown by itself.
+#[derive(Debug, Clone)]
+pub(crate) struct FewStory {
+    name: String,
+    words: u64,
+    flags: Vec<Flag>,
+    values: Vec<Value>,
+}
+
+/// The first stories of a batch, one more than are shown one by one, so that it is known whether
+/// there are too many.
+pub(crate) fn first_stories(scored: &Scored) -> Vec<FewStory> {
+    let first = |(at, record): (usize, &Record)| {
+        let (story, check) = (&record.story, &scored.checks[at]);
+        FewStory {
+            name: match &story.system {
+                Some(system) => format!("{system} {}", story.id),
+                None => story.id.clone(),
+            },
+            words: check.words,
+            flags: check.flags.clone(),
+            values: scored.batch.values(at).to_vec(),
+        }
+    };
+    scored.records.iter().take(MOST + 1).enumerate().map(first).collect()
+}
+
+/// A few stories and the columns of their scores.
+pub(crate) struct Few<'a> {
+    pub stories: &'a [FewStory],
+    pub columns: &'a [ScoreColumn],
+}
+
+impl Few<'_> {
+    /// The cells of the table, the names of its columns first: one row per story and column. Names
+    /// of users are as they are.
+    pub fn rows(&self) -> Vec<Vec<String>> {
+        let flagged = self.stories.iter().any(|story| !story.flags.is_empty());
+        let mut header: Vec<String> =
+            ["story", "metric", "score", "among human stories"].map(str::to_owned).to_vec();
+        header.extend(flagged.then(|| "flags".to_owned()));
+        let mut rows = vec![header];
+        for story in self.stories {
+            for (at, (column, value)) in self.columns.iter().zip(&story.values).enumerate() {
+                let is_first = at == 0;
+                let name = if is_first { story.name.clone() } else { String::new() };
+                let metric = format!("{}{}", column.key, arrow(column.direction));
+                let (score, standing) = match value {
+                    Ok(value) => {
+                        (format!("{:.4}", rounded(*value)), standing(column, *value, story))
+                    }
+                    Err(absence) => ("absent".to_owned(), absence.to_string()),
+                };
+                let mut row = vec![name, metric, score, standing];
+                if flagged {
+                    let names: Vec<&str> = story.flags.iter().map(|flag| flag.name()).collect();
+                    row.push(if is_first { names.join(", ") } else { String::new() });
+                }
+                rows.push(row);
+            }
+        }
+        rows
+    }
+
+    /// The table as aligned text, and under it what the numbers can and cannot say. `brief` keeps
+    /// that to one line.
+    pub fn text(&self, brief: bool) -> String {
+        let mut text = aligned(&self.rows(), |column| column != 2);
+        let warnings = self.warnings();
+        let notes = match (brief, warnings.first()) {
+            (false, _) => {
+                warnings.into_iter().chain(self.trust()).chain(self.compared_with()).collect()
+            }
+            (true, Some(warning)) => vec![warning.clone()],
+            (true, None) if self.is_learned() => vec![ONE_STORY.to_owned()],
+            (true, None) => Vec::new(),
+        };
+        for (at, note) in notes.iter().enumerate() {
+            text.push_str(if at == 0 { "\n" } else { "" });
+            // With --quiet, the one line stays one line.
+            let note = if brief { note.clone() } else { wrapped(note) };
+            text.push_str(&format!("{}\n", terminal::plain_lines(&note)));
+        }
+        text
+    }
+
+    fn is_learned(&self) -> bool {
+        self.columns.iter().any(|column| column.validity.is_some())
+    }
+
+    /// What says that a text is of another kind than those that a metric was tested on.
+    fn warnings(&self) -> Vec<String> {
+        let mut warnings = Vec::new();
+        for story in self.stories {
+            let subject = if self.stories.len() == 1 { "the text" } else { &story.name };
+            if self.is_learned() && !story.flags.is_empty() {
+                let found: Vec<&str> = story.flags.iter().map(|flag| looks(*flag)).collect();
+                warnings.push(format!(
+                    "Warning: {subject} {}. The scores were made for whole English stories and \
+                     nothing else, and mean less here.",
+                    listed(&found)
+                ));
+            }
+            for (validity, names) in self.cards() {
+                let (fewest, most) = validity.words;
+                if !validity.covers(story.words) {
+                    warnings.push(format!(
+                        "Warning: {subject} has {}, and {} tested on stories of {fewest} to {most} \
+                         words.",
+                        counted(story.words),
+                        was(&names)
+                    ));
+                }
+            }
+        }
+        warnings
+    }
+
+    /// What the numbers are, on what they were tested and where they are wrong, from the cards of
+    /// the models, and what a number of one story is worth.
+    fn trust(&self) -> Vec<String> {
+        let card = |(validity, names): (&Validity, Vec<&str>)| {
+            let Validity { measures, tested, doubtful, .. } = validity;
+            let doubt = match doubtful.is_empty() {
+                true => String::new(),
+                false => format!(" It is at chance or wrong on {doubtful}."),
+            };
+            format!("{} measures {measures}. It was tested on {tested}.{doubt}", each(&names))
+        };
+        let mut notes: Vec<String> = self.cards().into_iter().map(card).collect();
+        if self.is_learned() {
+            notes.push(ONE_STORY.to_owned());
+        }
+        notes
+    }
+
+    /// Where the human stories are from.
+    fn compared_with(&self) -> Vec<String> {
+        let mut sources: Vec<&str> = Vec::new();
+        for norms in self.columns.iter().filter_map(|column| column.norms.as_ref()) {
+            if !sources.contains(&norms.source.as_str()) {
+                sources.push(&norms.source);
+            }
+        }
+        sources.into_iter().map(|source| format!("The human stories: {source}.")).collect()
+    }
+
+    /// The cards of the columns, each with the names of the columns that share it.
+    fn cards(&self) -> Vec<(&Validity, Vec<&str>)> {
+        let mut cards: Vec<(&Validity, Vec<&str>)> = Vec::new();
+        for column in self.columns {
+            let Some(validity) = &column.validity else { continue };
+            match cards.iter_mut().find(|(known, _)| *known == validity) {
+                Some((_, names)) => names.push(column.key.as_str()),
+                None => cards.push((validity, vec![column.key.as_str()])),
+            }
+        }
+        cards
+    }
+}
+
+/// Where a value stands among human stories of the same length, if that is known.
+fn standing(column: &ScoreColumn, value: f64, story: &FewStory) -> String {
+    let Some(norms) = &column.norms else { return String::new() };
+    let (share, lengths) = (norms.share_below(value, story.words), norms.lengths(story.words));
+    let (Some(share), Some(lengths)) = (share, lengths) else { return String::new() };
+    // A hundred stories cannot say more, and 0.2% would look as if they did.
+    let place = match share {
+        share if share < 0.01 => "among the lowest 1%".to_owned(),
+        share if share > 0.99 => "among the highest 1%".to_owned(),
+        share => format!("higher than {}", percent(share)),
+    };
+    format!("{place} of {} with {}", norms.stories(story.words), length_range(lengths))
+}
+
+/// A number that is shown with four digits, without the sign of a zero.
+fn rounded(value: f64) -> f64 {
+    if value.abs() < 0.000_05 { 0.0 } else { value }
+}
+
+/// What a flag says about a text, as the end of a sentence that begins with the text.
+fn looks(flag: Flag) -> &'static str {
+    match flag {
+        Flag::Empty => "has no words",
+        Flag::Refusal => "says that there will be no story",
+        Flag::Preamble => "has words to the reader before the story",
+        Flag::Outro => "has words to the reader after the story",
+        Flag::Prompt => "begins with the prompt",
+        Flag::Markdown => "has marks of Markdown",
+        Flag::Token => "has a token of a language model",
+        Flag::TheEnd => "ends with \"The End\"",
+        Flag::Cut => "stops in the middle of a sentence",
+        Flag::Unlike(kind) => kind.looks(),
+    }
+}
+
+/// `a`, `a and b`, or `a, b and c`.
+fn listed(names: &[&str]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [before @ .., last] => format!("{} and {last}", before.join(", ")),
+    }
+}
+
+fn each(names: &[&str]) -> String {
+    if names.len() == 1 { listed(names) } else { format!("Each of {}", listed(names)) }
+}
+
+fn was(names: &[&str]) -> String {
+    format!("{} {}", listed(names), if names.len() == 1 { "was" } else { "were" })
+}
+
+fn counted(words: u64) -> String {
+    if words == 1 { "1 word".to_owned() } else { format!("{words} words") }
+}
+
+/// Breaks a text at spaces into lines.
+fn wrapped(text: &str) -> String {
+    let mut lines = String::new();
+    let mut length = 0;
+    for word in text.split_whitespace() {
+        let own = word.chars().count();
+        if length > 0 && length + 1 + own > WIDTH {
+            lines.push('\n');
+            length = 0;
+        } else if length > 0 {
+            lines.push(' ');
+            length += 1;
+        }
+        lines.push_str(word);
+        length += own;
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use storymeter_core::{Absence, Direction, Key, LengthClass, Norms, Range};
+    use storymeter_text::kind::TextKind;
+
+    use super::*;
+
+    fn column(key: &str, validity: Option<Validity>, norms: Option<Norms>) -> ScoreColumn {
+        let (key, range) = (Key::new(key), Range::UNIT);
+        ScoreColumn { key, direction: Direction::Higher, range, validity, norms }
+    }
+
+    fn card(measures: &str) -> Option<Validity> {
+        Some(Validity {
+            measures: measures.into(),
+            tested: "old stories".into(),
+            doubtful: "new stories".into(),
+            words: (30, 500),
+        })
+    }
+
+    fn norms() -> Option<Norms> {
+        Some(Norms {
+            source: "four stories".into(),
+            low: 0.0,
+            high: 1.0,
+            classes: vec![LengthClass { longest: Some(100), counts: vec![1, 1, 1, 1] }],
+        })
+    }
+
+    fn story(name: &str, words: u64, flags: &[Flag], values: &[Value]) -> FewStory {
+        FewStory { name: name.into(), words, flags: flags.to_vec(), values: values.to_vec() }
+    }
+
+    #[test]
+    fn a_story_of_the_tested_kind_has_its_standing_and_no_warning() {
+        let stories = [story("draft", 80, &[], &[Ok(0.75)])];
+        let columns = [column("union", card("whether it hangs together"), norms())];
+        let few = Few { stories: &stories, columns: &columns };
+        assert_eq!(
+            few.text(false),
+            "\
+story  metric    score  among human stories
+draft  union ↑  0.7500  higher than 75% of 4 with up to 100 words
+
+union measures whether it hangs together. It was tested on old stories. It is at chance or wrong on
+new stories.
+The number of one story is a hint and no verdict: readers disagree with each other, and with these
+numbers, about single stories. A good story can score low, and a weak one high.
+The human stories: four stories.
+"
+        );
+        assert_eq!(few.text(true).lines().count(), 4, "rows, an empty line and one line");
+    }
+
+    #[test]
+    fn a_text_of_another_kind_or_length_has_a_warning() {
+        let flags = [Flag::Preamble, Flag::Unlike(TextKind::Poem)];
+        let stories = [
+            story("a", 700, &flags, &[Ok(0.75), Ok(-1e-9)]),
+            story("b", 80, &[], &[Ok(0.25), Err(Absence::because("the story has no prompt"))]),
+        ];
+        let columns = [column("x/one", card("much"), norms()), column("x/two", card("much"), None)];
+        let few = Few { stories: &stories, columns: &columns };
+        let text = few.text(false);
+        let begins = "\
+story  metric   score  among human stories                          flags
+a      x/one ↑  0.7500                                               preamble, poem
+       x/two ↑  0.0000";
+        let squeezed = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(squeezed(&text).starts_with(&squeezed(begins)), "{text}");
+        assert!(text.contains("absent  the story has no prompt"), "{text}");
+        let text = squeezed(&text);
+        assert!(
+            text.contains(
+                "Warning: a has words to the reader before the story and looks like a poem or a \
+                 song. The scores were made for whole English stories and nothing else, and mean \
+                 less here. Warning: a has 700 words, and x/one and x/two were tested on stories \
+                 of 30 to 500 words. Each of x/one and x/two measures much."
+            ),
+            "{text}"
+        );
+        assert_eq!(few.text(true).matches("Warning").count(), 1);
+    }
+
+    #[test]
+    fn metrics_without_a_card_get_no_words_about_trust() {
+        let stories = [story("0", 3, &[Flag::Cut], &[Ok(2.0)])];
+        let few = Few { stories: &stories, columns: &[column("text-length", None, None)] };
+        assert_eq!(few.text(false).lines().count(), 2);
+        assert_eq!(few.text(true), few.text(false));
+    }
+}
