@@ -48,7 +48,7 @@ fn values_by_hand() {
     let got: Vec<f64> =
         values(&*metric, &resources, text).into_iter().map(Result::unwrap).collect();
     assert_eq!(got[1..], [100.0, 200.0, 0.0]);
-    assert!((got[0] - (0.6 * 100.0 + 0.3 * 200.0)).abs() < 1e-12, "{}", got[0]);
+    assert!((got[0] - (0.5 * 100.0 + 0.4 * 200.0)).abs() < 1e-12, "{}", got[0]);
     let contrast = values(&*metric, &resources, "It wasn’t rain. It was a city hum.");
     assert_eq!((&contrast[1], &contrast[3]), (&Ok(125.0), &Ok(125.0)));
 }
@@ -97,7 +97,7 @@ fn the_explanation_shows_the_story_with_its_hits() {
     let text: String = spans.into_iter().map(|span| span.text).collect();
     assert_eq!(
         text,
-        "slop 133.3\n  per 1,000 words: 166.7 words, 83.3 phrases, 83.3 contrasts (4 hits in 12 \
+        "slop 125.0\n  per 1,000 words: 166.7 words, 83.3 phrases, 83.3 contrasts (4 hits in 12 \
          words)\n  most often: \"hum\" 2 times, \"not X but Y\", \"the weight of\"\n  contrast: Not a \
          hum but\n  A low [hum].\n  [The weight of] it. Not a [hum] but rain.\n"
     );
