@@ -51,7 +51,8 @@ impl List {
             if line.is_empty() || line.starts_with('#') {
                 continue;
             }
-            let wrong = |problem: String| Error::invalid(Place::file(file).at_line(number), problem);
+            let wrong =
+                |problem: String| Error::invalid(Place::file(file).at_line(number), problem);
             list.insert(line).map_err(wrong)?;
             if list.entries.len() > MOST {
                 return Err(wrong(format!("a list has at most {MOST} entries")));
@@ -150,29 +151,36 @@ mod tests {
     #[test]
     fn the_longest_entry_is_taken_and_no_word_counts_twice() {
         let list = "# mine\nweight\nthe weight\nthe weight of\nof dust\n";
-        assert_eq!(found(list, "The weight of dust, the WEIGHT, weight"), [
-            ("The weight of".into(), "phrase"),
-            ("the WEIGHT".into(), "phrase"),
-            ("weight".into(), "word"),
-        ]);
+        assert_eq!(
+            found(list, "The weight of dust, the WEIGHT, weight"),
+            [
+                ("The weight of".into(), "phrase"),
+                ("the WEIGHT".into(), "phrase"),
+                ("weight".into(), "word"),
+            ]
+        );
     }
 
     #[test]
     fn entries_are_whole_words_and_end_at_marks() {
-        assert_eq!(found("echo\nheld breath", "Echoes, re-echo. A held. Breath, held “breath”"), [
-            ("echo".into(), "word")
-        ]);
+        assert_eq!(
+            found("echo\nheld breath", "Echoes, re-echo. A held. Breath, held “breath”"),
+            [("echo".into(), "word")]
+        );
     }
 
     #[test]
     fn apostrophes_of_every_shape_are_one() {
         let list = "city's\n, leaving\nécho";
-        assert_eq!(found(list, "The city’s lamps, leaving; CITY'S ÉCHO city"), [
-            ("city’s".into(), "word"),
-            (", leaving".into(), "phrase"),
-            ("CITY'S".into(), "word"),
-            ("ÉCHO".into(), "word"),
-        ]);
+        assert_eq!(
+            found(list, "The city’s lamps, leaving; CITY'S ÉCHO city"),
+            [
+                ("city’s".into(), "word"),
+                (", leaving".into(), "phrase"),
+                ("CITY'S".into(), "word"),
+                ("ÉCHO".into(), "word"),
+            ]
+        );
     }
 
     #[test]
@@ -205,5 +213,18 @@ mod tests {
         let list = List::embedded();
         assert_eq!(list.version(), Some("1"));
         assert!(list.entries.len() > 500 && list.longest.values().max() == Some(&3));
+    }
+
+    proptest::proptest! {
+        /// Any text is a list or an error, and a list finds each of its own entries.
+        #[test]
+        fn any_text_is_a_list_or_an_error(text in "([a-zé’' ,.#-]{0,12}\n){0,5}") {
+            if let Ok(list) = List::parse(&text, Path::new("own.txt")) {
+                for line in text.lines().filter(|l| !l.trim().starts_with('#')) {
+                    let found = list.hits(&Words::new(line));
+                    proptest::prop_assert_eq!(found.is_empty(), line.trim().is_empty());
+                }
+            }
+        }
     }
 }

@@ -2,7 +2,11 @@
 
 use proptest::prelude::*;
 use serde_json::Value as Json;
-use storymeter_core::{Depth, Metric, Prepared, Resources, Settings, Story, Value};
+use storymeter_core::read::Record;
+use storymeter_core::{
+    Depth, Metric, Place, Prepared, Progress, Resources, Settings, Story, Value,
+};
+use storymeter_executor::{MetricSet, Pace};
 use storymeter_metrics::catalogue;
 
 const LIST: &str = "# mine\nhum\nweight\nthe weight of\n, leaving\ncity's\n";
@@ -37,12 +41,7 @@ fn values_by_hand() {
     let (metric, resources, _folder) = own();
     let keys: Vec<String> =
         metric.description().columns.iter().map(|column| column.key.to_string()).collect();
-    assert_eq!(keys, [
-        "slop:own/score",
-        "slop:own/words",
-        "slop:own/phrases",
-        "slop:own/contrast"
-    ]);
+    assert_eq!(keys, ["slop:own/score", "slop:own/words", "slop:own/phrases", "slop:own/contrast"]);
     // Ten words: one word of the list, two phrases, no contrast.
     let text = "He felt the weight of the hum, leaving us cold.";
     let got: Vec<f64> =
@@ -70,7 +69,8 @@ fn every_hit_is_located() {
     let seen: Vec<(String, String, String)> = hits(&*metric, &resources, text)
         .iter()
         .map(|hit| {
-            let place = hit["start"].as_u64().unwrap() as usize..hit["end"].as_u64().unwrap() as usize;
+            let place =
+                hit["start"].as_u64().unwrap() as usize..hit["end"].as_u64().unwrap() as usize;
             let texts = [&text[place], hit["text"].as_str().unwrap()];
             assert_eq!(texts[0], texts[1]);
             let name = |field: &str| hit[field].as_str().unwrap().to_owned();
@@ -101,6 +101,24 @@ fn the_explanation_shows_the_story_with_its_hits() {
          words)\n  most often: \"hum\" 2 times, \"not X but Y\", \"the weight of\"\n  contrast: Not a \
          hum but\n  A low [hum].\n  [The weight of] it. Not a [hum] but rain.\n"
     );
+}
+
+/// `--explain` asks a set of metrics, in which this one goes story by story.
+#[test]
+fn a_set_of_metrics_explains_it_beside_others() {
+    let set = MetricSet::new(&["distinct-1", "slop"], &catalogue(), Default::default()).unwrap();
+    let records: Vec<Record> = ["A tapestry of grief.", "A dog."]
+        .into_iter()
+        .zip(0..)
+        .map(|(text, number)| Record { story: text.into(), number, place: Place::default() })
+        .collect();
+    let pace = Pace::new(&Progress::unwatched());
+    let mut explained = set.paced_batch(&records, Some(Depth::Weakest), &pace).unwrap();
+    let plain = set.batch(&records).unwrap();
+    assert_eq!([explained.values(0), explained.values(1)], [plain.values(0), plain.values(1)]);
+    let rationales = explained.take_explanations();
+    assert!(rationales[0].to_json().contains("\"entry\":\"a tapestry of\""));
+    assert!(rationales[1].to_json().contains("\"hits\":[]"));
 }
 
 #[test]
