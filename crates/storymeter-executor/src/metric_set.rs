@@ -285,11 +285,15 @@ impl MetricSet {
     ) -> Result<Batch, MetricError> {
         let prepared = prepare(records);
         let mut explanations = Vec::new();
-        // Networks come first, with all stories at once. Everything else follows story by story, so
-        // that the tokens of a story are dropped before the next one needs memory.
+        // Networks come first, with all stories at once, and so do metrics that explain their
+        // scores. Everything else follows story by story, so that the tokens of a story are dropped
+        // before the next one needs memory.
         let mut whole: Vec<Option<Rows>> = Vec::with_capacity(self.slots.len());
         for slot in &self.slots {
-            if records.is_empty() || slot.metric.description().batching == Batching::Single {
+            let description = slot.metric.description();
+            let explains = explain.is_some() && description.explains;
+            let by_story = description.batching == Batching::Single && !explains;
+            if records.is_empty() || by_story {
                 whole.push(None);
                 continue;
             }

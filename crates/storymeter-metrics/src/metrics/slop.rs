@@ -1,6 +1,51 @@
-//! Slop: words, phrases and contrasts that language models overuse, per 1,000 words.
+//! Slop: words, phrases and contrasts that language models overuse.
 //!
-//! PAGE
+//! It counts them per 1,000 words, needs no weights and no reference, shows where each hit is
+//! (`--explain`), and knows what human stories of the same length get.
+//!
+//! Definition: with W words in the story, and hits per 1,000 of them,
+//!
+//! - `slop/words` counts the words of a list;
+//! - `slop/phrases` counts its phrases of two and three words, and participles after a comma that
+//!   the list has (", leaving");
+//! - `slop/contrast` counts what is said by what it is not: "not X, but Y", "not just X, but Y", "It
+//!   wasn't X. It was Y.", "Not X. Not Y.";
+//! - `slop/score` is 0.5 times the words, 0.4 times the phrases and 0.1 times the contrasts.
+//!
+//! A word is a run of letters with apostrophes inside. Small and capital letters are one, and so
+//! are straight and curly apostrophes. Of several entries of the list, the longest is taken, and no
+//! two share a word. A contrast is counted beside the words in it.
+//!
+//! The list is made by `tools/slop_lists.py` from stories by models of 2023 to 2026 and by people:
+//! what models write at least three times as often as people (phrases: four times), in many
+//! stories, by several systems and for several prompts, without names and without the words of the
+//! prompt. It was made from one half of these stories, and docs/slop.md says what was measured on
+//! the other half. The signature has the version and the hash of the list.
+//!
+//! The weights: EQ-Bench, whose slop score is the model for this one, gives 0.6 to words, 0.25 to
+//! contrasts and 0.15 to phrases. Here phrases get more and contrasts less, because that agreed
+//! best with readers on the half that the lists were made from, with lists made without the set in
+//! question. The best systems of 2026 use more contrasts and not fewer (docs/slop.md).
+//!
+//! `slop:own` counts the entries of your own list, `--weights slop=FILE`: a text file with one word
+//! or phrase per line, in which `#` begins a comment line. Contrasts are counted as before.
+//!
+//! Many stories: the mean of their scores.
+//!
+//! Empty story: no value, as for every text without a word.
+//!
+//! Reading the score: lower is better. Every word of the list is a good word, and people use all of
+//! them; only their density is a habit of models. A short text has few words to count, so its score
+//! is noisy: in 60 words, one hit is 17 per 1,000. Look at single texts of fewer than 100 words only
+//! beside others. The list is English. It tells how a text is written, and neither who wrote it nor
+//! whether its story is good.
+//!
+//! Source: the lists and the program are storymeter's own. The idea is that of the slop scores of
+//! EQ-Bench.
+//!
+//! Checked against: values by hand, and stories that readers judged (docs/slop.md). There is no
+//! other program with the same list.
+
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
@@ -31,7 +76,7 @@ pub(crate) static ENTRY: Entry = Entry {
 };
 
 /// What a hit of each kind counts in `slop/score`: words, phrases, contrasts.
-const WEIGHTS: [f64; 3] = [0.6, 0.3, 0.1];
+const WEIGHTS: [f64; 3] = [0.5, 0.4, 0.1];
 
 const MEMBERS: [&str; 4] = ["score", "words", "phrases", "contrast"];
 

@@ -214,4 +214,17 @@ mod tests {
         assert_eq!(list.version(), Some("1"));
         assert!(list.entries.len() > 500 && list.longest.values().max() == Some(&3));
     }
+
+    proptest::proptest! {
+        /// Any text is a list or an error, and a list finds each of its own entries.
+        #[test]
+        fn any_text_is_a_list_or_an_error(text in "([a-zé’' ,.#-]{0,12}\n){0,5}") {
+            if let Ok(list) = List::parse(&text, Path::new("own.txt")) {
+                for line in text.lines().filter(|l| !l.trim().starts_with('#')) {
+                    let found = list.hits(&Words::new(line));
+                    proptest::prop_assert_eq!(found.is_empty(), line.trim().is_empty());
+                }
+            }
+        }
+    }
 }

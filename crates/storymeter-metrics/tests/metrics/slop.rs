@@ -2,7 +2,11 @@
 
 use proptest::prelude::*;
 use serde_json::Value as Json;
-use storymeter_core::{Depth, Metric, Prepared, Resources, Settings, Story, Value};
+use storymeter_core::read::Record;
+use storymeter_core::{
+    Depth, Metric, Place, Prepared, Progress, Resources, Settings, Story, Value,
+};
+use storymeter_executor::{MetricSet, Pace};
 use storymeter_metrics::catalogue;
 
 const LIST: &str = "# mine\nhum\nweight\nthe weight of\n, leaving\ncity's\n";
@@ -43,7 +47,7 @@ fn values_by_hand() {
     let got: Vec<f64> =
         values(&*metric, &resources, text).into_iter().map(Result::unwrap).collect();
     assert_eq!(got[1..], [100.0, 200.0, 0.0]);
-    assert!((got[0] - (0.6 * 100.0 + 0.3 * 200.0)).abs() < 1e-12, "{}", got[0]);
+    assert!((got[0] - (0.5 * 100.0 + 0.4 * 200.0)).abs() < 1e-12, "{}", got[0]);
     let contrast = values(&*metric, &resources, "It wasn’t rain. It was a city hum.");
     assert_eq!((&contrast[1], &contrast[3]), (&Ok(125.0), &Ok(125.0)));
 }
@@ -93,10 +97,28 @@ fn the_explanation_shows_the_story_with_its_hits() {
     let text: String = spans.into_iter().map(|span| span.text).collect();
     assert_eq!(
         text,
-        "slop 133.3\n  per 1,000 words: 166.7 words, 83.3 phrases, 83.3 contrasts (4 hits in 12 \
+        "slop 125.0\n  per 1,000 words: 166.7 words, 83.3 phrases, 83.3 contrasts (4 hits in 12 \
          words)\n  most often: \"hum\" 2 times, \"not X but Y\", \"the weight of\"\n  contrast: Not a \
          hum but\n  A low [hum].\n  [The weight of] it. Not a [hum] but rain.\n"
     );
+}
+
+/// `--explain` asks a set of metrics, in which this one goes story by story.
+#[test]
+fn a_set_of_metrics_explains_it_beside_others() {
+    let set = MetricSet::new(&["distinct-1", "slop"], &catalogue(), Default::default()).unwrap();
+    let records: Vec<Record> = ["A tapestry of grief.", "A dog."]
+        .into_iter()
+        .zip(0..)
+        .map(|(text, number)| Record { story: text.into(), number, place: Place::default() })
+        .collect();
+    let pace = Pace::new(&Progress::unwatched());
+    let mut explained = set.paced_batch(&records, Some(Depth::Weakest), &pace).unwrap();
+    let plain = set.batch(&records).unwrap();
+    assert_eq!([explained.values(0), explained.values(1)], [plain.values(0), plain.values(1)]);
+    let rationales = explained.take_explanations();
+    assert!(rationales[0].to_json().contains("\"entry\":\"a tapestry of\""));
+    assert!(rationales[1].to_json().contains("\"hits\":[]"));
 }
 
 #[test]
