@@ -5,10 +5,8 @@ use std::fmt::Write as _;
 
 use storymeter_core::number::Digits;
 use storymeter_core::{Direction, Role};
-use storymeter_meta::systems::verdict::{
-    ColumnMean, ColumnVerdict, Lead, SystemProfile, Verdict, Vote,
-};
-use storymeter_meta::view::{TrustLine, VerdictWords, verdict_words};
+use storymeter_meta::systems::{ColumnMean, ColumnVerdict, Lead, SystemProfile, Verdict, Vote};
+use storymeter_meta::view::{TrustLine, VerdictWords, conclusion, verdict_words};
 
 use super::Page;
 use crate::figures::Source;
@@ -32,10 +30,16 @@ const SHARES: &str = "≈";
 impl Page<'_> {
     /// Writes the first screen for systems: who is best, who leads by what, and why to doubt it.
     pub fn write_verdict(&mut self, verdict: &Verdict) {
-        let words = verdict_words(verdict, &self.report.comparisons().found);
+        let found = &self.report.comparisons().found;
+        let words = verdict_words(verdict, found);
         self.main
             .push_str("<h2 id=\"summary-h\">Which system is best, and is that certain?</h2>\n");
-        self.write_sentences(verdict, &words);
+        self.write_headline(verdict, &words);
+        let own = self.report.inputs().highlight.as_ref();
+        let own = found.first().filter(|one| own == Some(&one.column.key));
+        if let Some(own) = own {
+            self.paragraph("", &format!("By {} alone: {}", own.column.key, conclusion(own)));
+        }
         self.write_matrix(verdict);
         self.write_trust(&words.trust);
         let at = self.plan.iter().position(|one| matches!(one.source, Source::Intervals { .. }));
@@ -44,7 +48,7 @@ impl Page<'_> {
         }
     }
 
-    fn write_sentences(&mut self, verdict: &Verdict, words: &VerdictWords) {
+    fn write_headline(&mut self, verdict: &Verdict, words: &VerdictWords) {
         let class = if verdict.winner().is_some() { "winner" } else { "none" };
         let _ = writeln!(self.main, "<div class=\"meaning verdict {class}\">");
         self.paragraph("headline", &words.headline);
@@ -144,7 +148,11 @@ fn flags(system: &SystemProfile) -> String {
         0 => {}
         more => parts.push(format!("{more} more")),
     }
-    if parts.is_empty() { "none".to_owned() } else { format!("<small>{}</small>", parts.join("<br>")) }
+    if parts.is_empty() {
+        "none".to_owned()
+    } else {
+        format!("<small>{}</small>", parts.join("<br>"))
+    }
 }
 
 /// One column: the means of the systems with their intervals, and who leads.
@@ -155,8 +163,9 @@ fn column_row(column: &ColumnVerdict, verdict: &Verdict) -> String {
         Direction::None => "",
     };
     let human = if column.role == Role::Human { " <small>rated by people</small>" } else { "" };
-    let aside = vote(&column.vote)
-        .map_or(String::new(), |text| format!(" <small class=\"no-say\">{}</small>", escape(&text)));
+    let aside = vote(&column.vote).map_or(String::new(), |text| {
+        format!(" <small class=\"no-say\">{}</small>", escape(&text))
+    });
     let decimals = decimals(column);
     let means = column.means.iter().filter_map(|own| own.mean.as_ref().ok().copied());
     let digits = Digits::new(means, decimals);
@@ -229,11 +238,7 @@ fn decimals(column: &ColumnVerdict) -> u8 {
         .map(|interval| (interval.high - interval.low) / 2.0)
         .filter(|half| *half > 0.0)
         .fold(f64::INFINITY, f64::min);
-    if narrowest.is_finite() {
-        (1.0 - narrowest.log10().floor()).clamp(0.0, 4.0) as u8
-    } else {
-        3
-    }
+    if narrowest.is_finite() { (1.0 - narrowest.log10().floor()).clamp(0.0, 4.0) as u8 } else { 3 }
 }
 
 /// What the signs mean.
@@ -247,13 +252,15 @@ fn legend(verdict: &Verdict) -> String {
         tests => format!("over all {tests} tests of the table"),
     };
     let meanings = [
-        (LEADS, format!("significantly better than all others, also after Holm's correction {tests}")),
+        (
+            LEADS,
+            format!("significantly better than all others, also after Holm's correction {tests}"),
+        ),
         (LED, "better than all others by this row alone, but not after that correction".to_owned()),
         (SHARES, "shares the lead: better than some others, but not than each other".to_owned()),
     ];
     let used = meanings.iter().filter(|(sign, _)| signs.contains(sign));
-    let mut parts: Vec<String> =
-        used.map(|(sign, meaning)| format!("{sign} {meaning}.")).collect();
+    let mut parts: Vec<String> = used.map(|(sign, meaning)| format!("{sign} {meaning}.")).collect();
     if signs.is_empty() {
         parts.push("No system leads by any row.".to_owned());
     }
