@@ -289,7 +289,7 @@ impl MetricSet {
         // that the tokens of a story are dropped before the next one needs memory.
         let mut whole: Vec<Option<Rows>> = Vec::with_capacity(self.slots.len());
         for slot in &self.slots {
-            if slot.metric.description().batching == Batching::Single {
+            if records.is_empty() || slot.metric.description().batching == Batching::Single {
                 whole.push(None);
                 continue;
             }

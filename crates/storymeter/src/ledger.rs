@@ -53,6 +53,9 @@ pub struct Ledger {
     /// Whether rows are kept beyond that number too.
     keeps_rows: bool,
     stories: usize,
+    /// How many texts have no row, because they are no stories: those without a system, and then
+    /// those of each system.
+    no_stories: Vec<u64>,
     /// What is left of the rows, once there are too many of them.
     sums: Option<Sums>,
     stats: Vec<f64>,
@@ -72,6 +75,7 @@ impl Ledger {
             most: MOST_ROWS,
             keeps_rows: false,
             stories: 0,
+            no_stories: Vec::new(),
             sums: None,
             stats: Vec::new(),
             systems: Vec::new(),
@@ -104,6 +108,20 @@ impl Ledger {
         self.push_row(story.system.as_deref(), item_key(story.item()), row);
     }
 
+    /// Adds texts of a system that have no row, because they are no stories. They are only counted.
+    pub fn push_no_stories(&mut self, system: Option<&str>, count: u64) {
+        let system = system.map(|name| self.number_of(name));
+        self.count_no_stories(system, count);
+    }
+
+    fn count_no_stories(&mut self, system: Option<u32>, count: u64) {
+        let place = sums::place(system);
+        if self.no_stories.len() <= place && count > 0 {
+            self.no_stories.resize(place + 1, 0);
+        }
+        self.no_stories.get_mut(place).into_iter().for_each(|known| *known += count);
+    }
+
     /// Adds a row of which only a hash of the item is known.
     pub(crate) fn push_row(&mut self, system: Option<&str>, item: u64, row: &[f64]) {
         assert_eq!(row.len(), self.width, "a row of the ledger's width");
@@ -122,13 +140,16 @@ impl Ledger {
     pub fn append(&mut self, mut later: Self, metrics: &MetricSet) {
         assert_eq!(later.width, self.width, "rows of the ledger's width");
         let stories = self.stories + later.stories;
-        if self.sums.is_some() || later.sums.is_some() || (stories > self.most && !self.keeps_rows)
-        {
+        let texts = self.texts() + later.texts();
+        if self.sums.is_some() || later.sums.is_some() || (texts > self.most && !self.keeps_rows) {
             self.condense(metrics);
             later.condense(metrics);
         }
         self.stories = stories;
         let numbers: Vec<u32> = later.systems.iter().map(|name| self.number_of(name)).collect();
+        for (place, &count) in later.no_stories.iter().enumerate() {
+            self.count_no_stories(place.checked_sub(1).map(|system| numbers[system]), count);
+        }
         if let (Some(sums), Some(more)) = (&mut self.sums, later.sums) {
             sums.merge(&more, &numbers);
             return;
@@ -145,13 +166,19 @@ impl Ledger {
         let mut ledger = Self::new(metrics.width());
         ledger.systems = totals.iter().filter_map(|own| own.system.clone()).collect();
         ledger.stories = totals.iter().map(|own| own.stories as usize).sum();
+        ledger.no_stories = vec![0; ledger.systems.len() + 1];
+        let mut place = 0;
+        for own in totals {
+            place += usize::from(own.system.is_some());
+            ledger.no_stories[if own.system.is_some() { place } else { 0 }] = own.no_stories;
+        }
         ledger.sums = Some(Sums::from_totals(totals, metrics)?);
         Some(ledger)
     }
 
     /// The sums of each system as a header has them, unless there are too many systems.
     pub(crate) fn totals(&self, metrics: &MetricSet) -> Option<Vec<SystemTotals>> {
-        self.sums(metrics).totals(&self.systems)
+        self.sums(metrics).totals(&self.systems, &self.no_stories)
     }
 
     /// Forgets the rows and keeps their sums.
@@ -181,7 +208,7 @@ impl Ledger {
     /// Whether scores and intervals are found from sums, because there are too many stories to
     /// resample them.
     pub fn is_summed(&self) -> bool {
-        self.sums.is_some() || self.stories > self.most
+        self.sums.is_some() || self.texts() > self.most
     }
 
     /// The number of a system. A new system gets the next one.
@@ -200,7 +227,38 @@ impl Ledger {
         self.width
     }
 
-    /// The number of stories.
+    /// The number of texts: of the stories, and of what is no story.
+    pub fn texts(&self) -> usize {
+        self.stories + self.no_stories.iter().sum::<u64>() as usize
+    }
+
+    /// The number of texts without a row, of those that name no system or of one system, by its
+    /// place among [`Ledger::systems`].
+    pub(crate) fn no_stories_of(&self, system: Option<usize>) -> u64 {
+        let place = sums::place(system.map(|number| number as u32));
+        self.no_stories.get(place).copied().unwrap_or(0)
+    }
+
+    /// The number of texts of each system, in the order of [`Ledger::systems`].
+    pub(crate) fn texts_by_system(&self) -> Vec<u64> {
+        let mut texts: Vec<u64> =
+            (0..self.systems.len()).map(|system| self.no_stories_of(Some(system))).collect();
+        match &self.sums {
+            Some(sums) => {
+                for (number, count) in (0..).zip(&mut texts) {
+                    *count += sums.of_system(number).stories;
+                }
+            }
+            None => {
+                for system in self.system_of.iter().flatten() {
+                    texts[*system as usize] += 1;
+                }
+            }
+        }
+        texts
+    }
+
+    /// The number of stories, which have rows.
     pub fn len(&self) -> usize {
         self.stories
     }

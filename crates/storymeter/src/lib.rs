@@ -55,6 +55,8 @@ mod scored_table;
 mod scorer;
 pub mod shards;
 pub mod suite;
+mod text_notes;
+mod texts;
 mod write;
 
 use std::path::Path;
@@ -79,6 +81,8 @@ pub use ready::{ReadyScorer, Scored};
 pub use run::Run;
 pub use scored_table::ScoredTable;
 pub use scorer::{Scorer, metric_of};
+pub use text_notes::TextNote;
+pub use texts::TextCheck;
 pub use write::{CompleteScores, ScoreSink, Written};
 
 /// What most programs import: `use storymeter::prelude::*`.

@@ -10,7 +10,7 @@ use storymeter_stats::Interval;
 use unicode_width::UnicodeWidthStr;
 
 use crate::ledger::{Against, Comparison, Resampling, Summary};
-use crate::{Result, Run};
+use crate::{Result, Run, text_notes};
 
 /// Intervals of fewer stories or items than this come with a warning.
 const FEW: usize = 10;
@@ -44,6 +44,8 @@ pub struct Overview {
     /// One signature per metric.
     pub signatures: Vec<Signature>,
     resampling: Resampling,
+    /// The cells of the table of flags; empty without any flag.
+    flags: Vec<Vec<String>>,
 }
 
 impl Overview {
@@ -79,6 +81,7 @@ impl Overview {
             against: against.cloned(),
             signatures: run.signatures(resampling),
             resampling: *resampling,
+            flags: text_notes::rows(run),
         })
     }
 
@@ -88,8 +91,12 @@ impl Overview {
 
     /// The table as aligned text. Names of users in it are plain.
     pub fn to_text(&self) -> String {
-        let mut text = aligned(&self.rows());
+        let mut text = aligned(&self.rows(), 2);
         text.push('\n');
+        if !self.flags.is_empty() {
+            text.push_str(&aligned(&self.flags, 1));
+            text.push('\n');
+        }
         for note in self.notes() {
             text.push_str(&note);
             text.push('\n');
@@ -135,6 +142,13 @@ impl Overview {
             ));
         }
         notes
+    }
+
+    /// The cells of the table of flags, the names of its columns first; none without any flag. There
+    /// is one row for all texts and one per system, and one column per flag that occurs. Names of
+    /// users are as they are.
+    pub fn flag_rows(&self) -> &[Vec<String>] {
+        &self.flags
     }
 
     /// The cells of the table, the names of its columns first. Names of users are as they are.
@@ -210,9 +224,9 @@ fn shown(interval: Interval, digits: Digits) -> String {
     }
 }
 
-/// Aligns the columns. The first two hold names and are aligned to the left, the others to the
+/// Aligns the columns. The first few hold names and are aligned to the left, the others to the
 /// right. Names of users are made plain first.
-fn aligned(rows: &[Vec<String>]) -> String {
+fn aligned(rows: &[Vec<String>], names: usize) -> String {
     let plain = |row: &Vec<String>| -> Vec<String> {
         row.iter().map(|cell| terminal::plain(cell).into_owned()).collect()
     };
@@ -228,7 +242,7 @@ fn aligned(rows: &[Vec<String>]) -> String {
         let mut line = String::new();
         for (column, cell) in row.iter().enumerate() {
             let blanks = " ".repeat(widths[column] - UnicodeWidthStr::width(cell.as_str()));
-            let (left, right) = if column < 2 {
+            let (left, right) = if column < names {
                 (cell.as_str(), blanks.as_str())
             } else {
                 (blanks.as_str(), cell.as_str())

@@ -7,13 +7,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use storymeter_core::read::Record;
 use storymeter_core::write::ScorePart;
-use storymeter_core::{Catalogue, Depth, Device, MetricError, Progress, Rationale, Resources};
+use storymeter_core::{
+    Absence, Catalogue, Depth, Device, MetricError, Progress, Rationale, Resources,
+};
 use storymeter_executor::{Batch, Limit, MetricSet, Pace, in_order};
 
 use crate::input::{Inputs, bytes_of};
 use crate::learned::LEARNED;
 use crate::ledger::Ledger;
 use crate::run::Run;
+use crate::texts::{TextCheck, TextRules};
 use crate::{Result, corpus_stats};
 
 /// How many batches may be under way at once.
@@ -69,6 +72,7 @@ pub struct ReadyScorer {
     pub(crate) explainer: Explainer,
     pub(crate) corpus_stats: Option<PathBuf>,
     pub(crate) kept: Kept,
+    pub(crate) rules: TextRules,
 }
 
 /// How many rows are kept for intervals and comparisons.
@@ -80,12 +84,14 @@ pub(crate) struct Kept {
 
 /// A batch of scored stories.
 pub struct Scored {
-    /// The stories.
+    /// The stories, with the texts that were scored.
     pub records: Vec<Record>,
+    /// What is known about the text of each.
+    pub checks: Vec<TextCheck>,
     /// Their statistics and values.
     pub batch: Batch,
-    /// One explanation per story, if they were asked for.
-    pub rationales: Vec<Box<dyn Rationale>>,
+    /// One explanation per story, if they were asked for. A text that is no story has none.
+    pub rationales: Vec<Option<Box<dyn Rationale>>>,
 }
 
 /// Makes the lines of scored stories, on any thread.
@@ -138,10 +144,12 @@ impl ReadyScorer {
     fn first_pass(&self, inputs: &Inputs, progress: &Progress) -> Result<(MetricSet, u64)> {
         let survey = self.metrics.survey();
         let gather = |records: Vec<Record>| -> Result<u64> {
-            self.metrics.check_all(&records)?;
-            survey.batch(&records)?;
-            progress.advance(records.len() as u64);
-            Ok(records.len() as u64)
+            let texts = records.len() as u64;
+            let stories = self.rules.stories(records);
+            self.metrics.check_all(&stories)?;
+            survey.batch(&stories)?;
+            progress.advance(texts);
+            Ok(stories.len() as u64)
         };
         progress.begin("reading the corpus");
         let (mut records, mut stories) = (inputs.scored_records(progress)?, 0);
@@ -182,13 +190,17 @@ impl ReadyScorer {
             metrics: Arc::clone(&self.metrics),
             corpus_stats: self.corpus_stats.clone(),
             kept: self.kept,
+            rules: self.rules,
         })
     }
 
     /// The metrics, which know a corpus of these records if they need one.
     pub(crate) fn metrics_on(&self, records: &[Record]) -> Result<Arc<MetricSet>> {
         match self.reads_twice() {
-            true => Ok(Arc::new(self.unsurveyed()?.surveyed_on(records)?)),
+            true => {
+                let stories = self.rules.stories(records.to_vec());
+                Ok(Arc::new(self.unsurveyed()?.surveyed_on(&stories)?))
+            }
             false => Ok(Arc::clone(&self.metrics)),
         }
     }
@@ -227,9 +239,11 @@ impl ReadyScorer {
         let condensed = AtomicBool::new(false);
         let score = |records: Vec<Record>| -> Result<(Scored, Option<ScorePart>, Run)> {
             let scored = self.scored(metrics, records, &pace)?;
+            let no_stories = scored.checks.iter().filter(|check| check.no_score.is_some());
+            progress.advance(no_stories.count() as u64);
             let part = encode(&scored)?;
-            let mut run = Run::new(metrics, Ledger::new(metrics.width()));
-            run.add(&scored.records, &scored.batch);
+            let mut run = Run::new(metrics, Ledger::new(metrics.width()), self.rules);
+            run.add(&scored);
             if condensed.load(Ordering::Relaxed) {
                 run.condense();
             }
@@ -245,7 +259,7 @@ impl ReadyScorer {
         };
         let ledger = Ledger::new(metrics.width());
         let ledger = ledger.most_rows(self.kept.most_rows).keeping_rows(self.kept.all);
-        let mut run = Run::new(metrics, ledger);
+        let mut run = Run::new(metrics, ledger, self.rules);
         in_batches(batches, ahead, progress, score, |(scored, part, known)| {
             run.merge(known);
             condensed.store(run.ledger().is_condensed(), Ordering::Relaxed);
@@ -254,23 +268,56 @@ impl ReadyScorer {
         Ok(run)
     }
 
-    /// Scores a batch, and explains its scores if that is asked for.
-    fn scored(&self, metrics: &MetricSet, records: Vec<Record>, pace: &Pace) -> Result<Scored> {
-        let (batch, rationales) = match &self.explainer {
-            Explainer::None => (metrics.paced_batch(&records, None, pace)?, Vec::new()),
+    /// Scores a batch, and explains its scores if that is asked for. What is no story is left out,
+    /// unless it is to be scored.
+    fn scored(&self, metrics: &MetricSet, mut records: Vec<Record>, pace: &Pace) -> Result<Scored> {
+        let checks = self.rules.check_all(&mut records);
+        let reasons: Vec<Option<Absence>> =
+            checks.iter().map(|check| check.no_score.clone()).collect();
+        let is_scored = |at: usize| reasons[at].is_none();
+        // Records keep their places, in which those that are left out wait.
+        let (stories, mut waiting): (Vec<_>, Vec<_>) =
+            records.into_iter().enumerate().partition(|(at, _)| is_scored(*at));
+        let stories: Vec<Record> = stories.into_iter().map(|(_, record)| record).collect();
+        let (batch, rationales) = self.batch(metrics, &stories, pace)?;
+        let mut rationales = rationales.into_iter();
+        let rationales = match self.explains() {
+            Some(_) => (0..checks.len())
+                .map(|at| if is_scored(at) { rationales.next() } else { None })
+                .collect(),
+            None => Vec::new(),
+        };
+        waiting.reverse();
+        let mut stories = stories.into_iter();
+        let in_place = |at: usize| match waiting.pop_if(|(place, _)| *place == at) {
+            Some((_, record)) => Some(record),
+            None => stories.next(),
+        };
+        let records = (0..checks.len()).filter_map(in_place).collect();
+        Ok(Scored { records, checks, batch: batch.among(&reasons), rationales })
+    }
+
+    /// The values of stories, and their explanations if these are asked for.
+    fn batch(
+        &self,
+        metrics: &MetricSet,
+        records: &[Record],
+        pace: &Pace,
+    ) -> Result<(Batch, Vec<Box<dyn Rationale>>)> {
+        Ok(match &self.explainer {
+            Explainer::None => (metrics.paced_batch(records, None, pace)?, Vec::new()),
             Explainer::Among(depth) => {
-                let mut batch = metrics.paced_batch(&records, Some(*depth), pace)?;
+                let mut batch = metrics.paced_batch(records, Some(*depth), pace)?;
                 let rationales = batch.take_explanations();
                 (batch, rationales)
             }
             Explainer::Beside(set, depth) => {
                 // Before time is spent on explanations that nobody will see.
-                metrics.check_all(&records)?;
-                let mut beside = set.paced_batch(&records, Some(*depth), pace)?;
-                (metrics.batch(&records)?, beside.take_explanations())
+                metrics.check_all(records)?;
+                let mut beside = set.paced_batch(records, Some(*depth), pace)?;
+                (metrics.batch(records)?, beside.take_explanations())
             }
-        };
-        Ok(Scored { records, batch, rationales })
+        })
     }
 }
 

@@ -3,13 +3,16 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use storymeter_core::read::{Intake, Record, Skipped, Summary};
-use storymeter_core::{Column, Counts, Header, MetricTotals, OtherTexts, Role, Signature, Totals};
-use storymeter_executor::{Batch, MetricSet, Part};
+use storymeter_core::read::{Intake, Skipped, Summary};
+use storymeter_core::{Column, Counts, Header, MetricTotals, Role, Signature, TextTotals, Totals};
+use storymeter_executor::{MetricSet, Part};
+use storymeter_text::flags::Flag;
 
-use crate::learned::{learned, note, other_texts};
+use crate::Scored;
 use crate::ledger::rows::stored_width;
 use crate::ledger::{Ledger, Resampling};
+use crate::text_notes::{self, TextNote};
+use crate::texts::TextRules;
 
 /// What is known about a set of scored stories: a batch, a whole input, or the shards of a corpus.
 ///
@@ -30,15 +33,19 @@ pub struct Run {
 
 impl Run {
     /// Nothing is known yet. The ledger is one without a story.
-    pub(crate) fn new(metrics: &Arc<MetricSet>, ledger: Ledger) -> Self {
-        let is_learned = !learned(metrics.columns()).is_empty();
+    pub(crate) fn new(metrics: &Arc<MetricSet>, ledger: Ledger, rules: TextRules) -> Self {
+        let texts = TextTotals {
+            cleaned: rules.clean,
+            keeps_refusals: rules.keep_refusals,
+            ..TextTotals::default()
+        };
         let totals = Totals {
             read: Summary::default(),
             skipped: Vec::new(),
             numbered: 0,
             empty: 0,
             references: None,
-            other_texts: is_learned.then(OtherTexts::default),
+            texts,
             metrics: metric_totals(metrics),
             systems: None,
         };
@@ -75,7 +82,8 @@ impl Run {
 
     /// The header of a score file with all stories of the run.
     pub fn header(&self) -> Header {
-        let mut header = Header::new(self.ledger.len() as u64, self.skipped.count, self.columns());
+        let mut header =
+            Header::new(self.ledger.texts() as u64, self.skipped.count, self.columns());
         header.totals = Some(Totals {
             skipped: self.skipped.messages.clone(),
             systems: self.ledger.totals(&self.metrics),
@@ -85,20 +93,27 @@ impl Run {
     }
 
     /// Adds stories, which the metrics scored.
-    pub(crate) fn add(&mut self, records: &[Record], batch: &Batch) {
-        for (at, record) in records.iter().enumerate() {
+    pub(crate) fn add(&mut self, Scored { records, checks, batch, .. }: &Scored) {
+        let totals = &mut self.totals;
+        let names = |flags: &[Flag]| -> Vec<&str> { flags.iter().map(|one| one.name()).collect() };
+        for (at, (record, check)) in records.iter().zip(checks).enumerate() {
+            let system = record.story.system.as_deref();
+            totals.empty += u64::from(record.story.text.trim().is_empty());
+            totals.texts.add(system, &names(&check.flags), &names(&check.removed));
+            if let Some(flag) = check.no_story() {
+                totals.texts.add_no_story(flag.name());
+                self.ledger.push_no_stories(system, 1);
+                continue;
+            }
             self.ledger.push(&record.story, batch.stats(at));
             for (count, value) in self.present.iter_mut().zip(batch.values(at)) {
                 *count += u64::from(value.is_ok());
             }
         }
-        let totals = &mut self.totals;
-        totals.empty += batch.empty_stories() as u64;
         totals.references = joined(totals.references, batch.references());
         for (metric, more) in totals.metrics.iter_mut().zip(batch.truncated()) {
             metric.truncated += more;
         }
-        totals.other_texts.iter_mut().for_each(|counts| counts.merge(&other_texts(records)));
     }
 
     /// Adds what is known about later stories, which the same metrics scored.
@@ -114,9 +129,7 @@ impl Run {
         for (metric, more) in totals.metrics.iter_mut().zip(later.metrics) {
             metric.truncated += more.truncated;
         }
-        if let (Some(counts), Some(more)) = (&mut totals.other_texts, &later.other_texts) {
-            counts.merge(more);
-        }
+        totals.texts.merge(later.texts);
     }
 
     /// Adds what was read, once all of it was.
@@ -152,7 +165,12 @@ impl Run {
         &self.skipped
     }
 
-    /// How many stories have no text.
+    /// What was found in the texts, and what was done about it.
+    pub fn texts(&self) -> &TextTotals {
+        &self.totals.texts
+    }
+
+    /// How many texts have no character but white space.
     pub fn empty_stories(&self) -> u64 {
         self.totals.empty
     }
@@ -165,10 +183,10 @@ impl Run {
 
     /// The columns with their full signatures and counts, as the header of a score file has them.
     pub fn columns(&self) -> Vec<Column> {
-        let stories = self.ledger.len() as u64;
+        let stories = self.ledger.texts() as u64;
         let mut columns = Vec::with_capacity(self.present.len());
         for (part, totals) in self.metrics.parts().zip(&self.totals.metrics) {
-            let signature = signature_of(&part, self.totals.references).with_version();
+            let signature = self.signature(&part).with_version();
             for at in part.columns {
                 let (column, present) = (&self.metrics.columns()[at], self.present[at]);
                 columns.push(Column {
@@ -198,11 +216,7 @@ impl Run {
         self.metrics
             .parts()
             .map(|part| {
-                let signature = signature_of(&part, self.totals.references).with(
-                    "stories",
-                    "n",
-                    self.ledger.len(),
-                );
+                let signature = self.signature(&part).with("stories", "n", self.ledger.len());
                 if self.ledger.is_summed() {
                     return signature.with("interval", "ci", "normal").with_version();
                 }
@@ -222,11 +236,30 @@ impl Run {
             .collect()
     }
 
+    /// The parameters of a metric, with what was done with the texts before it saw them.
+    fn signature(&self, part: &Part<'_>) -> Signature {
+        let signature = signature_of(part, self.totals.references);
+        let signature = match self.totals.texts.cleaned {
+            true => signature.with("clean", "cl", "yes"),
+            false => signature,
+        };
+        match self.totals.texts.keeps_refusals {
+            true => signature.with("refusals", "ref", "kept"),
+            false => signature,
+        }
+    }
+
+    /// What a reader of the scores should know about the texts, one sentence each.
+    pub fn text_notes(&self) -> Vec<TextNote> {
+        text_notes::notes(self)
+    }
+
     /// How many stories are empty, were read only in part, or have no value: one sentence each.
     pub fn notes(&self) -> Vec<String> {
         let (stories, empty) = (self.ledger.len(), self.empty_stories());
+        let no_stories = (self.ledger.texts() - stories) as u64;
         let mut notes = Vec::new();
-        if empty > 0 {
+        if empty > 0 && self.totals.texts.keeps_refusals {
             notes.push(format!("{empty} of {stories} stories have no text; they are scored too"));
         }
         let mut told: Vec<&str> = Vec::new();
@@ -241,19 +274,12 @@ impl Run {
                 let cut = column.counts.truncated;
                 notes.push(format!("{metric}: of {cut} of {stories} stories only a part was read"));
             }
-            if column.counts.absent > 0 {
-                let absent = column.counts.absent;
+            let absent = column.counts.absent.saturating_sub(no_stories);
+            if absent > 0 {
                 notes.push(format!("{metric}: {absent} of {stories} stories have no value"));
             }
         }
         notes
-    }
-
-    /// A note about texts that do not look like English stories, if there are any and a metric is
-    /// made for these alone.
-    pub fn other_texts_note(&self) -> Option<String> {
-        let metrics = learned(self.metrics.columns());
-        note(self.totals.other_texts.as_ref()?, &metrics, self.ledger.len())
     }
 }
 

@@ -35,9 +35,11 @@ struct Growing {
 }
 
 impl Growing {
-    fn add(&mut self, Scored { records, batch, rationales }: Scored) {
-        let mut explanations = rationales.iter().map(|rationale| rationale.to_json());
-        for (at, Record { story, number, .. }) in records.into_iter().enumerate() {
+    fn add(&mut self, Scored { records, checks, batch, rationales }: Scored) {
+        let mut explanations =
+            rationales.iter().map(|one| one.as_ref().map(|rationale| rationale.to_json()));
+        let records = records.into_iter().zip(checks).enumerate();
+        for (at, (Record { story, number, .. }, check)) in records {
             self.values.resize(batch.values(at).len(), Vec::new());
             for (column, value) in self.values.iter_mut().zip(batch.values(at)) {
                 column.push(value.clone());
@@ -48,7 +50,9 @@ impl Growing {
                 id: story.id,
                 system: story.system,
                 ratings: story.ratings,
-                explanation: explanations.next(),
+                words: Some(check.words),
+                flags: check.names(),
+                explanation: explanations.next().flatten(),
                 ..Row::default()
             });
         }

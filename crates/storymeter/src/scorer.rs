@@ -12,6 +12,7 @@ use storymeter_union::{Kind, Location};
 use crate::learned::{CRITERIA, LEARNED};
 use crate::ledger::MOST_ROWS;
 use crate::ready::{Explainer, Kept, ReadyScorer};
+use crate::texts::TextRules;
 use crate::{Error, Result, catalogue, corpus_stats};
 
 /// Scores stories with any set of metrics.
@@ -34,6 +35,7 @@ pub struct Scorer {
     explain: Option<Depth>,
     corpus_stats: Option<PathBuf>,
     kept: Kept,
+    rules: TextRules,
 }
 
 impl Default for Scorer {
@@ -53,6 +55,7 @@ impl Scorer {
             explain: None,
             corpus_stats: None,
             kept: Kept { most_rows: MOST_ROWS, all: false },
+            rules: TextRules::default(),
         }
     }
 
@@ -143,6 +146,44 @@ impl Scorer {
         self
     }
 
+    /// The same scorer, which removes what surrounds a story before it is scored: words to the user,
+    /// Markdown, the prompt once more, tokens that end a text. Signatures then say `clean:yes`.
+    ///
+    /// ```
+    /// let story = "Mira lost her kite in the storm. She looked in the barn and on the roof. Her \
+    ///     brother found it in the end, and they went home.";
+    /// let plain = storymeter::Scorer::new().metrics(["text-length"]).run([story])?;
+    /// let table = storymeter::Scorer::new().metrics(["text-length"]).clean(true).run([story])?;
+    /// assert_eq!(table.values(0), plain.values(0));
+    /// let signature = table.column("text-length")?.signature.clone().unwrap();
+    /// assert_eq!(signature.get("clean"), Some("yes"));
+    /// # Ok::<(), storymeter::Error>(())
+    /// ```
+    #[must_use]
+    pub fn clean(mut self, clean: bool) -> Self {
+        self.rules.clean = clean;
+        self
+    }
+
+    /// The same scorer, which also scores texts that are no stories: refusals, and texts without a
+    /// letter or a digit. Without this, they have no score, and no mean, interval or first pass
+    /// knows of them. Signatures then say `refusals:kept`.
+    ///
+    /// ```
+    /// let scorer = || storymeter::Scorer::new().metrics(["text-length"]);
+    /// let table = scorer().run(["Rain fell.", "..."])?;
+    /// let reason = table.column("text-length")?.values()[1].clone().unwrap_err();
+    /// assert_eq!(reason.to_string(), "the text is empty");
+    /// let table = scorer().keep_refusals(true).run(["Rain fell.", "..."])?;
+    /// assert!(table.column("text-length")?.values()[1].is_ok());
+    /// # Ok::<(), storymeter::Error>(())
+    /// ```
+    #[must_use]
+    pub fn keep_refusals(mut self, keep: bool) -> Self {
+        self.rules.keep_refusals = keep;
+        self
+    }
+
     /// Opens models and tables, and gets ready to score.
     ///
     /// # Errors
@@ -172,6 +213,7 @@ impl Scorer {
             explainer,
             corpus_stats: self.corpus_stats,
             kept: self.kept,
+            rules: self.rules,
         })
     }
 

@@ -164,11 +164,15 @@ impl Scored {
         let mut part = lines.part();
         for (at, record) in self.records.iter().enumerate() {
             let story = &record.story;
-            let explanation = self.rationales.get(at).map(|rationale| rationale.to_json());
+            let rationale = self.rationales.get(at).and_then(Option::as_ref);
+            let explanation = rationale.map(|rationale| rationale.to_json());
+            let check = &self.checks[at];
             let line = ScoreLine {
                 id: &story.id,
                 system: story.system.as_deref(),
                 item: story.item(),
+                words: Some(check.words),
+                flags: &check.names(),
                 values: self.batch.values(at),
                 ratings: &story.ratings,
                 explanation: explanation.as_deref(),

@@ -96,7 +96,7 @@ pub fn run(args: &MergeArgs, common: &Common) -> anyhow::Result<Outcome> {
         joined.commit()?;
     }
     printed?;
-    report_counts(common, &merged.run, false);
+    report_counts(common, &merged.run);
     report_notes(common, &merged);
     Ok(Outcome::Done)
 }

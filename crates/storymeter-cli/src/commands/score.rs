@@ -105,6 +105,18 @@ pub struct ScoreArgs {
     against: Option<String>,
     #[command(flatten)]
     sides: SidesArgs,
+    /// Remove what surrounds a story before it is scored: words to the user ("Sure, here is your
+    /// story:"), Markdown, the prompt once more, tokens that end a text, "The End."
+    ///
+    /// A note says what was removed and how often, the header counts it by system, and signatures
+    /// say clean:yes. The offsets of --explain are then those of the cleaned text. docs/flags.md
+    /// lists what is found in texts and what is removed.
+    #[arg(long)]
+    clean: bool,
+    /// Score refusals ("I cannot write this story") and empty texts like stories. By default they
+    /// have no score, and no mean and no interval knows of them
+    #[arg(long)]
+    keep_refusals: bool,
     /// Exit with code 1 if the score of all stories is worse than X. If there are several scores,
     /// name one: bleu=20. The option may be given several times
     #[arg(long, value_name = "[KEY=]X")]
@@ -257,7 +269,7 @@ pub fn run(args: &ScoreArgs, common: &Common) -> anyhow::Result<Outcome> {
     }
     let run = written.commit()?;
     printed?;
-    report_counts(common, &run, args.explain.is_some());
+    report_counts(common, &run);
     Ok(if passed { Outcome::Done } else { Outcome::CheckFailed })
 }
 
@@ -278,7 +290,9 @@ fn scorer(args: &ScoreArgs) -> Scorer {
         .scorer
         .scorer()
         .seed(args.seed.unwrap_or_default())
-        .keeping_rows(args.against.is_some());
+        .keeping_rows(args.against.is_some())
+        .clean(args.clean)
+        .keep_refusals(args.keep_refusals);
     if let Some(file) = &args.corpus_stats {
         scorer = scorer.corpus_stats(file);
     }

@@ -77,7 +77,7 @@ impl TextTotals {
 
     /// The number of texts that have no score because they are no stories.
     pub fn unscored(&self) -> u64 {
-        self.no_stories.values().sum()
+        self.no_stories.values().fold(0, |sum, &count| sum.saturating_add(count))
     }
 
     /// Adds one text with flags, from which these were removed. Each name is there once.
@@ -100,7 +100,7 @@ impl TextTotals {
 
     /// Adds what was found in later texts, with which the same was done.
     pub fn merge(&mut self, later: Self) {
-        self.changed += later.changed;
+        self.changed = self.changed.saturating_add(later.changed);
         add(&mut self.no_stories, &later.no_stories);
         add(&mut self.flags, &later.flags);
         add(&mut self.removed, &later.removed);
@@ -128,7 +128,8 @@ impl TextTotals {
 
 fn add(counts: &mut FlagCounts, more: &FlagCounts) {
     for (name, count) in more {
-        *counts.entry(name.clone()).or_default() += count;
+        let known = counts.entry(name.clone()).or_default();
+        *known = known.saturating_add(*count);
     }
 }
 

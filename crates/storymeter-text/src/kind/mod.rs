@@ -47,7 +47,7 @@ pub enum TextKind {
 
 impl TextKind {
     /// Every kind.
-    const ALL: [Self; 15] = [
+    pub const ALL: [Self; 15] = [
         Self::OtherLanguage(Language::German),
         Self::OtherLanguage(Language::French),
         Self::OtherLanguage(Language::Spanish),

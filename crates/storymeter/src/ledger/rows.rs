@@ -6,7 +6,10 @@
 //! - the width of a row (4 bytes), the number of systems (4) and the number of stories (8);
 //! - per system: the length of its name (4) and the name;
 //! - per story: the number of its system (4; 0xffffffff for none), a hash of its item (8), a hash
-//!   of its system and id (16; zeros if it has no id of its own), and its row (8 per number).
+//!   of its system and id (16; zeros if it has no id of its own), and its row (8 per number);
+//! - the number of texts that have no row, because they are no stories: of those without a system
+//!   (8), and of each system (8);
+//! - per such text: a hash of its system and id (16).
 //!
 //! Both hashes are the first bytes of a SHA-256 sum, so that all machines and compilers agree: of
 //! the item; and of the length of the system's name plus one (8 bytes; 0 for no system), the name,
@@ -14,7 +17,7 @@
 //!
 //! A row has the statistics of metrics that add rows up, and the values of metrics that average
 //! values, in which NaN is a value that is absent, as in the rows of many metrics. Nothing follows
-//! the last story. The checksum of the whole file is in the header of the shard.
+//! the last text. The checksum of the whole file is in the header of the shard.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -30,13 +33,16 @@ use super::Ledger;
 use crate::Result;
 
 /// How the file begins.
-const MAGIC: [u8; 8] = *b"SMROWS\0\x02";
+const MAGIC: [u8; 8] = *b"SMROWS\0\x03";
 
 /// No set of metrics has wider rows.
 const WIDEST: u32 = 1 << 16;
 
 /// The longest name of a system.
 const LONGEST: u32 = 64 << 20;
+
+/// No shard has so many texts.
+const MOST_TEXTS: u64 = 1 << 48;
 
 /// The number that stands for no system.
 const NO_SYSTEM: u32 = u32::MAX;
@@ -77,11 +83,20 @@ pub(crate) fn stored_width(part: &Part<'_>) -> usize {
     }
 }
 
-/// Writes the rows of a ledger, which is in the order of `ids`. The caller commits the file.
+/// The ids of texts.
+#[derive(Debug, Default)]
+pub(crate) struct TextIds {
+    /// Those of the stories, which have rows, in their order.
+    pub stories: Vec<IdHash>,
+    /// Those of the other texts.
+    pub no_stories: Vec<IdHash>,
+}
+
+/// Writes the rows of a ledger. The caller commits the file.
 pub(crate) fn write(
     path: &Path,
     ledger: &Ledger,
-    ids: &[IdHash],
+    ids: &TextIds,
     metrics: &MetricSet,
 ) -> Result<(AtomicFile, FileMark)> {
     let failed = |e| Error::io(Place::file(path), e);
@@ -95,7 +110,7 @@ pub(crate) fn write(
 fn write_to(
     out: &mut impl Write,
     ledger: &Ledger,
-    ids: &[IdHash],
+    ids: &TextIds,
     metrics: &MetricSet,
 ) -> io::Result<()> {
     let parts: Vec<Part<'_>> = metrics.parts().collect();
@@ -110,7 +125,7 @@ fn write_to(
         out.write_all(system.as_bytes())?;
     }
     let mut record = Vec::new();
-    for ((system, item, row), id) in ledger.rows().zip(ids) {
+    for ((system, item, row), id) in ledger.rows().zip(&ids.stories) {
         record.clear();
         record.extend(system.unwrap_or(NO_SYSTEM).to_le_bytes());
         for word in [item, id[0], id[1]] {
@@ -131,6 +146,12 @@ fn write_to(
         }
         out.write_all(&record)?;
     }
+    for system in std::iter::once(None).chain((0..systems.len()).map(Some)) {
+        out.write_all(&ledger.no_stories_of(system).to_le_bytes())?;
+    }
+    for word in ids.no_stories.iter().flatten() {
+        out.write_all(&word.to_le_bytes())?;
+    }
     Ok(())
 }
 
@@ -143,8 +164,9 @@ pub(crate) fn are_rows(path: &Path) -> Result<bool> {
     Ok(MAGIC.starts_with(&begin) && begin.len() == MAGIC.len() - 1)
 }
 
-/// Reads the rows of a shard, with the hash of the system and id of each story, which is zero if it
-/// has no id of its own. What is wrong with them is the error; the name is that of the file.
+/// Reads the rows of a shard, with the hash of the system and id of each story, and then of each
+/// text that is no story, which is zero if it has no id of its own. What is wrong with them is the
+/// error; the name is that of the file.
 ///
 /// # Errors
 /// Returns an error if the bytes are not row statistics.
@@ -168,6 +190,10 @@ pub fn read_rows(name: &Path, input: impl Read) -> storymeter_core::Result<(Ledg
         systems.push(system);
     }
     let mut ledger = Ledger::new(width as usize);
+    // In the order of their first texts, which may have no row.
+    for system in &systems {
+        ledger.number_of(system);
+    }
     let (mut ids, mut row) = (Vec::new(), vec![0.0; width as usize]);
     for _ in 0..stories {
         let system = match input.number()? {
@@ -184,6 +210,16 @@ pub fn read_rows(name: &Path, input: impl Read) -> storymeter_core::Result<(Ledg
         }
         ledger.push_row(system, item, &row);
         ids.push([first, second]);
+    }
+    let mut texts = 0u64;
+    for system in std::iter::once(None).chain(systems.iter().map(|name| Some(name.as_str()))) {
+        let count = u64::from_le_bytes(input.take()?);
+        let sum = texts.checked_add(count).filter(|&sum| sum <= MOST_TEXTS);
+        texts = sum.ok_or_else(|| input.wrong("too many texts have no row"))?;
+        ledger.push_no_stories(system, count);
+    }
+    for _ in 0..texts {
+        ids.push([input.take()?, input.take()?].map(u64::from_le_bytes));
     }
     let mut more = [0];
     match input.input.read(&mut more) {

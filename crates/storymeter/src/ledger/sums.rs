@@ -110,12 +110,21 @@ impl Sums {
 
     /// The sums of each system as a header has them, unless there are too many systems, which have
     /// these names.
-    pub(super) fn totals(&self, systems: &[String]) -> Option<Vec<SystemTotals>> {
+    pub(super) fn totals(
+        &self,
+        systems: &[String],
+        no_stories: &[u64],
+    ) -> Option<Vec<SystemTotals>> {
         let names = std::iter::once(None).chain(systems.iter().cloned().map(Some));
-        let mut bytes = 0;
+        let (mut bytes, none) = (0, Group::default());
         let mut totals = Vec::new();
-        for (name, group) in names.zip(&self.groups).filter(|(_, group)| group.stories > 0) {
-            let system = group.totals(name);
+        for (at, name) in names.enumerate() {
+            let group = self.groups.get(at).unwrap_or(&none);
+            let no_stories = no_stories.get(at).copied().unwrap_or(0);
+            if group.stories == 0 && no_stories == 0 {
+                continue;
+            }
+            let system = SystemTotals { no_stories, ..group.totals(name) };
             let text = serde_json::to_string_pretty(&system).ok()?;
             bytes += text.len() + (INDENT + 1) * (text.lines().count() + 1);
             if bytes > MOST_SUMS {
@@ -165,7 +174,7 @@ impl Sums {
 }
 
 /// Where the sums of a system stand.
-fn place(system: Option<u32>) -> usize {
+pub(super) fn place(system: Option<u32>) -> usize {
     system.map_or(0, |number| number as usize + 1)
 }
 
@@ -238,11 +247,14 @@ impl Group {
             let sums: Vec<String> = own.sums.iter().map(ExactSum::to_string).collect();
             MetricTotals { present: own.present.clone(), sums: sums.join(" ") }
         });
-        SystemTotals { system, stories: self.stories, metrics: metrics.collect() }
+        SystemTotals { system, stories: self.stories, no_stories: 0, metrics: metrics.collect() }
     }
 
     fn from_totals(totals: &SystemTotals, metrics: &MetricSet) -> Option<Self> {
         let mut group = Self { stories: totals.stories, metrics: Vec::new() };
+        if totals.stories == 0 && totals.metrics.is_empty() {
+            return Some(group);
+        }
         if totals.metrics.len() != metrics.parts().count() {
             return None;
         }

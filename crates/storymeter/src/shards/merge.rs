@@ -7,11 +7,12 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 use storymeter_core::file::{self, Hashed};
-use storymeter_core::{Catalogue, Error, Header, Place, Settings, ShardMark, Totals};
+use storymeter_core::{Catalogue, Error, Header, Place, Settings, ShardMark, SystemTotals, Totals};
 use storymeter_executor::MetricSet;
 
 use super::{ShardError, difference, stored};
 use crate::ledger::{IdHash, Ledger, MOST_ROWS, read_rows};
+use crate::texts::TextRules;
 use crate::{Result, Run, catalogue};
 
 /// How shards are merged.
@@ -173,7 +174,8 @@ pub fn merge(paths: &[PathBuf], options: &MergeOptions) -> Result<Merged> {
         notes.push(MergeNote::NoRows { output: part.output.clone() });
     }
     let from_rows = few && without_rows.is_none();
-    let mut run = Run::new(&metrics, Ledger::new(metrics.width()).most_rows(options.most_rows));
+    let ledger = Ledger::new(metrics.width()).most_rows(options.most_rows);
+    let mut run = Run::new(&metrics, ledger, rules(first));
     let mut ids = HashMap::new();
     for (at, part) in parts.iter().enumerate() {
         let ledger = if from_rows {
@@ -219,6 +221,12 @@ fn open(path: PathBuf) -> Result<Part> {
     Ok(Part { path, output, header, totals })
 }
 
+/// What was done with the texts of a shard.
+fn rules(part: &Part) -> TextRules {
+    let texts = &part.totals.texts;
+    TextRules { clean: texts.cleaned, keep_refusals: texts.keeps_refusals }
+}
+
 /// Checks that two shards were scored in the same way.
 fn belongs(first: &Part, part: &Part) -> Result<()> {
     let mixed = |there: String, other: String| {
@@ -237,6 +245,15 @@ fn belongs(first: &Part, part: &Part) -> Result<()> {
     }
     if let Some((there, other)) = difference(&first.totals.metrics, &part.totals.metrics) {
         return mixed(there, other);
+    }
+    if rules(first) != rules(part) {
+        let shown = |part: &Part| {
+            let TextRules { clean, keep_refusals } = rules(part);
+            let texts = if clean { "cleaned texts" } else { "texts as they are" };
+            let refusals = if keep_refusals { "with" } else { "without" };
+            format!("{texts}, {refusals} scores of refusals")
+        };
+        return mixed(shown(first), shown(part));
     }
     let keys = |header: &Header| -> Vec<String> {
         header.columns.iter().map(|column| column.key.to_string()).collect()
@@ -371,7 +388,11 @@ fn rows_of(
     if input.finish().1.sha256 != rows.sha256 {
         return Err(damaged(OTHER_CHECKSUM).into());
     }
-    if ledger.width() != metrics.width() || ledger.len() as u64 != part.header.rows {
+    let texts = ledger.texts() as u64;
+    let no_stories = texts - ledger.len() as u64;
+    if ledger.width() != metrics.width()
+        || (texts, no_stories) != (part.header.rows, part.totals.texts.unscored())
+    {
         return Err(damaged("the row statistics do not belong to the header").into());
     }
     match ids.into_iter().filter(|id| *id != [0; 2]).find_map(taken) {
@@ -390,8 +411,12 @@ fn sums_of(part: &Part, metrics: &MetricSet, most: usize) -> Result<Ledger> {
         let place = Place::file(&part.path).in_field("totals");
         Error::invalid(place, format!("the header contradicts itself: {problem}")).into()
     };
-    let stories = systems.iter().try_fold(0u64, |sum, system| sum.checked_add(system.stories));
-    if stories != Some(part.header.rows) {
+    let sum_of = |count: fn(&SystemTotals) -> u64| {
+        systems.iter().try_fold(0u64, |sum, system| sum.checked_add(count(system)))
+    };
+    let (stories, no_stories) = (sum_of(|one| one.stories), sum_of(|one| one.no_stories));
+    let texts = stories.zip(no_stories).and_then(|(a, b)| a.checked_add(b));
+    if texts != Some(part.header.rows) || no_stories != Some(part.totals.texts.unscored()) {
         return Err(wrong("the systems have another number of stories"));
     }
     Ledger::from_totals(systems, metrics).ok_or_else(|| wrong("a sum is not one"))

@@ -13,9 +13,10 @@ use storymeter_executor::Part;
 
 use super::{Shard, ShardError, difference};
 use crate::input::Inputs;
-use crate::ledger::{IdHash, rows};
+use crate::ledger::IdHash;
+use crate::ledger::rows::{self, TextIds};
 use crate::run::metric_totals;
-use crate::{ReadyScorer, Result, ScoreSink, Scored, Written};
+use crate::{ReadyScorer, Result, ScoreSink, Scored, TextCheck, Written};
 
 /// How shards are scored.
 #[derive(Debug, Clone, Default)]
@@ -199,6 +200,12 @@ fn settings(scorer: &ReadyScorer, shard: &Shard, options: &ShardOptions) -> Stri
         Some(Depth::All) => add("explain", "all"),
         None => {}
     }
+    if scorer.rules.clean {
+        add("clean", "yes");
+    }
+    if scorer.rules.keep_refusals {
+        add("refusals", "kept");
+    }
     if shard.format == ScoreFormat::Csv && options.text_cells == TextCells::Raw {
         add("raw-csv", "yes");
     }
@@ -286,12 +293,14 @@ fn write(
     let input = FileMark::new(name_of(shard), Checksum::of(&shard.input)?);
     let read = options.read.clone().with(|it| it.allow_none = true);
     let inputs = Inputs::new(vec![shard.input.clone()], read);
-    // By story, a hash of its id, and the number of its record.
-    let mut ids: Vec<(IdHash, u64)> = Vec::new();
+    // By text, a hash of its id, the number of its record, and whether it has a row.
+    let mut ids: Vec<(IdHash, u64, bool)> = Vec::new();
     let mut keep_ids = |scored: Scored| {
         if ids.len() <= scorer.most_rows() {
-            let hashed = |record: &Record| (rows::id_hash(&record.story), record.number);
-            ids.extend(scored.records.iter().map(hashed));
+            let hashed = |(record, check): (&Record, &TextCheck)| {
+                (rows::id_hash(&record.story), record.number, check.no_score.is_none())
+            };
+            ids.extend(scored.records.iter().zip(&scored.checks).map(hashed));
         }
         Ok(())
     };
@@ -303,9 +312,12 @@ fn write(
     let beside = if run.ledger().is_summed() {
         None
     } else {
-        let id = |(hash, number)| if run.is_numbered(number) { [0; 2] } else { hash };
-        let ids: Vec<IdHash> = ids.into_iter().map(id).collect();
-        Some(rows::write(&shard.rows(), run.ledger(), &ids, run.metrics())?)
+        let mut known = TextIds::default();
+        for (hash, number, has_row) in ids {
+            let own = if has_row { &mut known.stories } else { &mut known.no_stories };
+            own.push(if run.is_numbered(number) { [0; 2] } else { hash });
+        }
+        Some(rows::write(&shard.rows(), run.ledger(), &known, run.metrics())?)
     };
     let (beside, rows) = beside.unzip();
     // The place in a list may change later, so a header inside the file does not have it.

@@ -27,7 +27,14 @@ impl Shown {
     /// first one.
     pub(super) fn batch(&mut self, scored: &Scored) -> storymeter::Result<()> {
         let mut text = String::new();
-        for (record, rationale) in scored.records.iter().zip(&scored.rationales) {
+        for (at, record) in scored.records.iter().enumerate() {
+            let Some(rationale) = scored.rationales.get(at).and_then(Option::as_ref) else {
+                if let Some(reason) = &scored.checks[at].no_score {
+                    let id = terminal::plain(&record.story.id);
+                    text.push_str(&format!("{id}: no score, because {reason}\n\n"));
+                }
+                continue;
+            };
             if std::mem::take(&mut self.is_first) {
                 text.push_str(&self.painted(&rationale.legend()));
             }

@@ -4,14 +4,11 @@
 use std::io::Write as _;
 use std::path::Path;
 
-use storymeter::{Overview, Run};
+use storymeter::{Overview, Run, TextNote};
 
 use crate::args::Common;
 use crate::input::report_skipped;
 use crate::output::{Output, Reader};
-
-/// Says how to find the texts that are not like a story.
-const EXPLAIN: &str = " (--explain shows which)";
 
 /// Prints the table to a file or to standard output.
 pub fn write_table(table: &Overview, path: Option<&Path>) -> anyhow::Result<()> {
@@ -20,15 +17,19 @@ pub fn write_table(table: &Overview, path: Option<&Path>) -> anyhow::Result<()> 
     output.finish()
 }
 
-/// Reports on standard error how many stories are empty, were read only in part, have no value, or
-/// do not look like stories. `explained` says whether each of the last was shown with a warning.
-pub fn report_counts(common: &Common, run: &Run, explained: bool) {
+/// Reports on standard error what a reader of the scores should know: how many texts have no score,
+/// what surrounds the stories, and how many stories were read only in part or have no value.
+pub fn report_counts(common: &Common, run: &Run) {
     if !common.quiet {
+        for note in run.text_notes() {
+            let way_out = match &note {
+                TextNote::NoScore(_) => " (--keep-refusals scores such texts)",
+                TextNote::ToUser(_) => " (--clean removes them)",
+                _ => "",
+            };
+            crate::note(&format!("{note}{way_out}"));
+        }
         crate::notes(&run.notes());
     }
     report_skipped(common, run.skipped());
-    let note = run.other_texts_note().filter(|_| !common.quiet);
-    // A single text needs no search.
-    let way = if explained || run.ledger().len() == 1 { "" } else { EXPLAIN };
-    note.iter().for_each(|note| crate::note(&format!("{note}{way}")));
 }
