@@ -3,6 +3,7 @@
 use std::fmt;
 
 use serde::Serialize;
+use storymeter_core::number::{percent, thousands};
 use storymeter_core::{Key, Role};
 
 use super::conclusion::{conclusion, counted, short};
@@ -484,6 +485,7 @@ fn lost(system: &str, now: Option<&str>) -> String {
 fn raised(one: &RaisedFlag) -> String {
     let texts = format!("{} of the texts of {}", percent(one.share), short(&one.system));
     let others = match one.share - one.smallest > crate::systems::FLAGS_APART {
+        true if one.smallest == 0.0 => ", but none of those of another system".to_owned(),
         true => format!(", but only {} of those of another system", percent(one.smallest)),
         false => String::new(),
     };
@@ -550,29 +552,6 @@ fn trusted(columns: &str, trust: &Trust) -> String {
     }
     if !unlike.is_empty() {
         text.push_str(&format!(" Here, {}.", joined(&unlike)));
-    }
-    text
-}
-
-/// "33%"; shares that are not 0 or 1 are not rounded to them.
-fn percent(share: f64) -> String {
-    let percent = share * 100.0;
-    match percent.round() {
-        low if low < 1.0 && share > 0.0 => "less than 1%".to_owned(),
-        high if high > 99.0 && share < 1.0 => "more than 99%".to_owned(),
-        whole => format!("{whole}%"),
-    }
-}
-
-/// 1,476.
-fn thousands(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at) % 3 == 0 {
-            text.push(',');
-        }
-        text.push(digit);
     }
     text
 }

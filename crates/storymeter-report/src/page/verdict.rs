@@ -3,20 +3,19 @@
 
 use std::fmt::Write as _;
 
-use storymeter_core::number::Digits;
+use storymeter_core::number::{Digits, percent, thousands};
 use storymeter_core::{Direction, Role};
 use storymeter_meta::systems::{ColumnMean, ColumnVerdict, Lead, SystemProfile, Verdict, Vote};
 use storymeter_meta::view::{TrustLine, VerdictWords, conclusion, verdict_words};
 
 use super::Page;
-use crate::figures::Source;
 use crate::svg::escape;
 
 /// The most flags of a system that the first screen names.
 const MOST_FLAGS: usize = 3;
 
 /// The most sentences under the headline. The others fold.
-const MOST_SENTENCES: usize = 6;
+const MOST_SENTENCES: usize = 4;
 
 /// The sign of a system that leads by a column after the correction.
 const LEADS: &str = "★";
@@ -42,10 +41,6 @@ impl Page<'_> {
         }
         self.write_matrix(verdict);
         self.write_trust(&words.trust);
-        let at = self.plan.iter().position(|one| matches!(one.source, Source::Intervals { .. }));
-        if let Some(at) = at {
-            self.write_planned(at);
-        }
     }
 
     fn write_headline(&mut self, verdict: &Verdict, words: &VerdictWords) {
@@ -116,12 +111,12 @@ fn profile_rows(verdict: &Verdict) -> String {
             verdict.systems.iter().map(|one| format!("<td>{}</td>", cell(one))).collect();
         let _ = write!(rows, "<tr><th scope=\"row\" class=\"word\">{name}</th>{cells}</tr>");
     };
-    row("stories", &|system| system.stories.to_string());
+    row("stories", &|system| thousands(system.stories as u64));
     if verdict.systems.iter().any(|system| system.words.is_some()) {
         row("words: median <small>and middle 80%</small>", &|system| match system.words {
             Some(words) => {
-                let [low, median, high] =
-                    [words.low, words.median, words.high].map(|count| format!("{count:.0}"));
+                let [low, median, high] = [words.low, words.median, words.high]
+                    .map(|count| thousands(count.round() as u64));
                 format!("{median} <small>{low} to {high}</small>")
             }
             None => "<i>unknown</i>".to_owned(),
@@ -137,13 +132,9 @@ fn profile_rows(verdict: &Verdict) -> String {
 fn flags(system: &SystemProfile) -> String {
     let mut flags: Vec<_> = system.flags.iter().collect();
     flags.sort_by(|a, b| b.stories.cmp(&a.stories).then_with(|| a.flag.cmp(&b.flag)));
-    let shown = |share: f64| match 100.0 * share {
-        little if little < 0.95 => "under 1%".to_owned(),
-        percent => format!("{percent:.0}%"),
-    };
     let named = flags.iter().take(MOST_FLAGS);
     let mut parts: Vec<String> =
-        named.map(|one| format!("{} {}", escape(&one.flag), shown(one.share))).collect();
+        named.map(|one| format!("{} {}", escape(&one.flag), percent(one.share))).collect();
     match flags.len().saturating_sub(MOST_FLAGS) {
         0 => {}
         more => parts.push(format!("{more} more")),
@@ -231,14 +222,14 @@ fn vote(vote: &Vote) -> Option<String> {
     }
 }
 
-/// As many digits after the point as show two digits of the narrowest interval.
+/// As many digits after the point as show one digit of half the narrowest interval.
 fn decimals(column: &ColumnVerdict) -> u8 {
     let widths = column.means.iter().filter_map(|own| own.interval.as_ref().ok());
     let narrowest = widths
         .map(|interval| (interval.high - interval.low) / 2.0)
         .filter(|half| *half > 0.0)
         .fold(f64::INFINITY, f64::min);
-    if narrowest.is_finite() { (1.0 - narrowest.log10().floor()).clamp(0.0, 4.0) as u8 } else { 3 }
+    if narrowest.is_finite() { (-narrowest.log10().floor()).clamp(0.0, 4.0) as u8 } else { 3 }
 }
 
 /// What the signs mean.
