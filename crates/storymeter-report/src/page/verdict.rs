@@ -259,3 +259,77 @@ fn legend(verdict: &Verdict) -> String {
     parts.push("Small numbers: the 95% interval of the mean.".to_owned());
     parts.join(" ")
 }
+
+#[cfg(test)]
+mod tests {
+    use storymeter_core::{Column, Row, ScoreTable};
+
+    use crate::inputs::{Inputs, NamedTable};
+    use crate::{Report, StoryTable};
+
+    /// A name that is markup.
+    const HOSTILE: &str = "<b>B&amp;</b>";
+
+    /// The page about two systems: the words and the two scores of each, and a flag of the first.
+    fn page(words: [u64; 2], scores: [[f64; 2]; 2]) -> String {
+        let mut rows = Vec::new();
+        let mut values = [Vec::new(), Vec::new()];
+        for item in 0..20u64 {
+            for (at, name) in ["heron", HOSTILE].into_iter().enumerate() {
+                rows.push(Row {
+                    id: item.to_string(),
+                    system: Some(name.to_owned()),
+                    item: item.to_string(),
+                    words: Some(words[at] + item % 3),
+                    flags: if at == 0 && item < 10 { vec!["preamble".into()] } else { vec![] },
+                    ..Row::default()
+                });
+                for (column, values) in values.iter_mut().enumerate() {
+                    let noise = (item as usize * (3 + column) + at) % 11;
+                    values.push(Ok(scores[column][at] + noise as f64 / 100.0));
+                }
+            }
+        }
+        let mut table = ScoreTable::new(rows);
+        let [first, second] = values;
+        table.push(Column::metric("plot", super::Direction::Higher), first);
+        table.push(Column::metric("slips", super::Direction::Lower), second);
+        let stories = StoryTable::new(table, None);
+        let tables = vec![NamedTable { name: "scores".to_owned(), stories }];
+        Report::new(&Inputs { tables, ..Inputs::default() }).html()
+    }
+
+    /// The cells of the row that begins with these words.
+    fn cells(page: &str, row: &str) -> Vec<String> {
+        let start = page.find(&format!("class=\"word\">{row}")).expect("the row is there");
+        let row = page[start..].split("</tr>").next().unwrap_or_default();
+        row.split("<td").skip(1).map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn a_winner_leads_by_every_row_and_names_are_text() {
+        let page = page([120, 121], [[0.3, 0.9], [0.8, 0.2]]);
+        assert!(page.contains("class=\"meaning verdict winner\""));
+        assert!(!page.contains(HOSTILE) && page.contains("&lt;b&gt;B&amp;amp;&lt;/b&gt; leads by"));
+        for row in ["plot ↑", "slips ↓"] {
+            let cells = cells(&page, row);
+            assert!(!cells[0].contains('★') && cells[1].contains("class=\"leads\"><b>★"), "{row}");
+        }
+        assert_eq!(cells(&page, "stories"), [">20</td>", ">20</td>"]);
+        assert_eq!(cells(&page, "flags")[0], "><small>preamble 50%</small></td>");
+        assert_eq!(cells(&page, "flags")[1], ">none</td>");
+    }
+
+    #[test]
+    fn nobody_wins_where_columns_disagree_and_lengths_differ() {
+        let page = page([50, 1400], [[0.3, 0.9], [0.2, 0.8]]);
+        assert!(page.contains("class=\"meaning verdict none\""));
+        assert!(page.contains("The systems write stories of different lengths"));
+        assert!(
+            cells(&page, "plot ↑")[1].contains('★') && cells(&page, "slips ↓")[0].contains('★')
+        );
+        let words = cells(&page, "words");
+        assert!(words[0].contains(">51 <small>50 to 52<"), "{words:?}");
+        assert!(words[1].contains(">1,401 <small>1,400 to 1,402<"), "{words:?}");
+    }
+}
