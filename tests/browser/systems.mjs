@@ -140,6 +140,7 @@ export function systemTests({ open, unfold, accessible, shots }) {
           onFirstScreen(page, `#summary .verdict li:has-text("${text}")`, name, height);
         await isSeen("different lengths");
         await isSeen("begin with words to the user");
+        await onFirstScreen(page, "#summary .verdict .brief", name, height);
         if (!name.startsWith("phone")) {
           await onFirstScreen(page, "#summary table.leaders", name, height);
         }

@@ -64,6 +64,10 @@ impl Page<'_> {
                 list(more)
             );
         }
+        // The lines about trust stand under the table. That they are warnings is said here.
+        if let Some(brief) = words.trust_in_brief.as_ref().filter(|_| warns(&words.trust)) {
+            self.paragraph("brief", brief);
+        }
         self.main.push_str("</div>\n");
     }
 
@@ -101,6 +105,10 @@ impl Page<'_> {
              <ul class=\"trust\" aria-labelledby=\"trust-h\">{items}</ul>"
         );
     }
+}
+
+fn warns(lines: &[TrustLine]) -> bool {
+    lines.iter().any(|line| line.is_warning)
 }
 
 /// The rows about the texts: how many there are, how long they are, and what else is in them.
