@@ -80,6 +80,38 @@ pub fn text(value: f64, decimals: u8) -> String {
     Digits::new([value], decimals).text(value)
 }
 
+/// A share in percent. One that is not 0 or 1 is not rounded to them.
+///
+/// ```
+/// use storymeter_core::number::percent;
+/// assert_eq!([0.0, 0.0004, 0.333, 0.9999].map(percent), ["0%", "less than 1%", "33%", "more than 99%"]);
+/// ```
+pub fn percent(share: f64) -> String {
+    match (share * 100.0).round() {
+        low if low < 1.0 && share > 0.0 => "less than 1%".to_owned(),
+        high if high > 99.0 && share < 1.0 => "more than 99%".to_owned(),
+        whole => format!("{whole}%"),
+    }
+}
+
+/// A number with commas between its thousands.
+///
+/// ```
+/// use storymeter_core::number::thousands;
+/// assert_eq!([54, 1476, 1_000_000].map(thousands), ["54", "1,476", "1,000,000"]);
+/// ```
+pub fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

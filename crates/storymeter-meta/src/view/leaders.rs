@@ -1,6 +1,7 @@
 //! Who leads by what, as a table.
 
 use storymeter_core::Direction;
+use storymeter_core::number::Digits;
 
 use super::systems::decimals;
 use super::{Cell, Form, Sheet, Subject};
@@ -109,7 +110,7 @@ fn again(recheck: &Recheck, column: &ColumnVerdict) -> String {
 
 fn mean(own: Option<&ColumnMean>, digits: u8) -> Cell {
     match own.map(|one| &one.mean) {
-        Some(Ok(mean)) => format!("{mean:.0$}", usize::from(digits)).into(),
+        Some(Ok(mean)) => Digits::new([1.0], digits).text(*mean).into(),
         Some(Err(reason)) => Cell::missing(reason),
         None => "".into(),
     }

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use serde::Serialize;
+use storymeter_core::number::{percent, thousands};
 use storymeter_core::{Key, Role};
 
 use super::conclusion::{conclusion, counted, short};

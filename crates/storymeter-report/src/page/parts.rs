@@ -205,6 +205,9 @@ impl Page<'_> {
         if let Some(means) = systems::means(&comparisons.found) {
             self.write_sorted(means);
         }
+        if shown == 0 {
+            self.write_first_of(|source| matches!(source, Source::Intervals { .. }));
+        }
         for found in comparisons.found.iter().skip(shown) {
             let _ = writeln!(self.main, "<h3>{}</h3>", escape(found.column.key.as_str()));
             self.paragraph("", &conclusion(found));

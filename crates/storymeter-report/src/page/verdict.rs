@@ -3,22 +3,19 @@
 
 use std::fmt::Write as _;
 
-use storymeter_core::number::Digits;
+use storymeter_core::number::{Digits, percent, thousands};
 use storymeter_core::{Direction, Role};
-use storymeter_meta::systems::verdict::{
-    ColumnMean, ColumnVerdict, Lead, SystemProfile, Verdict, Vote,
-};
-use storymeter_meta::view::{TrustLine, VerdictWords, verdict_words};
+use storymeter_meta::systems::{ColumnMean, ColumnVerdict, Lead, SystemProfile, Verdict, Vote};
+use storymeter_meta::view::{TrustLine, VerdictWords, conclusion, verdict_words};
 
 use super::Page;
-use crate::figures::Source;
 use crate::svg::escape;
 
 /// The most flags of a system that the first screen names.
 const MOST_FLAGS: usize = 3;
 
 /// The most sentences under the headline. The others fold.
-const MOST_SENTENCES: usize = 6;
+const MOST_SENTENCES: usize = 4;
 
 /// The sign of a system that leads by a column after the correction.
 const LEADS: &str = "★";
@@ -32,19 +29,21 @@ const SHARES: &str = "≈";
 impl Page<'_> {
     /// Writes the first screen for systems: who is best, who leads by what, and why to doubt it.
     pub fn write_verdict(&mut self, verdict: &Verdict) {
-        let words = verdict_words(verdict, &self.report.comparisons().found);
+        let found = &self.report.comparisons().found;
+        let words = verdict_words(verdict, found);
         self.main
             .push_str("<h2 id=\"summary-h\">Which system is best, and is that certain?</h2>\n");
-        self.write_sentences(verdict, &words);
+        self.write_headline(verdict, &words);
+        let own = self.report.inputs().highlight.as_ref();
+        let own = found.first().filter(|one| own == Some(&one.column.key));
+        if let Some(own) = own {
+            self.paragraph("", &format!("By {} alone: {}", own.column.key, conclusion(own)));
+        }
         self.write_matrix(verdict);
         self.write_trust(&words.trust);
-        let at = self.plan.iter().position(|one| matches!(one.source, Source::Intervals { .. }));
-        if let Some(at) = at {
-            self.write_planned(at);
-        }
     }
 
-    fn write_sentences(&mut self, verdict: &Verdict, words: &VerdictWords) {
+    fn write_headline(&mut self, verdict: &Verdict, words: &VerdictWords) {
         let class = if verdict.winner().is_some() { "winner" } else { "none" };
         let _ = writeln!(self.main, "<div class=\"meaning verdict {class}\">");
         self.paragraph("headline", &words.headline);
@@ -64,6 +63,10 @@ impl Page<'_> {
                 more.len(),
                 list(more)
             );
+        }
+        // The lines about trust stand under the table. That they are warnings is said here.
+        if let Some(brief) = words.trust_in_brief.as_ref().filter(|_| warns(&words.trust)) {
+            self.paragraph("brief", brief);
         }
         self.main.push_str("</div>\n");
     }
@@ -104,6 +107,10 @@ impl Page<'_> {
     }
 }
 
+fn warns(lines: &[TrustLine]) -> bool {
+    lines.iter().any(|line| line.is_warning)
+}
+
 /// The rows about the texts: how many there are, how long they are, and what else is in them.
 fn profile_rows(verdict: &Verdict) -> String {
     let mut rows = String::new();
@@ -112,12 +119,12 @@ fn profile_rows(verdict: &Verdict) -> String {
             verdict.systems.iter().map(|one| format!("<td>{}</td>", cell(one))).collect();
         let _ = write!(rows, "<tr><th scope=\"row\" class=\"word\">{name}</th>{cells}</tr>");
     };
-    row("stories", &|system| system.stories.to_string());
+    row("stories", &|system| thousands(system.stories as u64));
     if verdict.systems.iter().any(|system| system.words.is_some()) {
         row("words: median <small>and middle 80%</small>", &|system| match system.words {
             Some(words) => {
-                let [low, median, high] =
-                    [words.low, words.median, words.high].map(|count| format!("{count:.0}"));
+                let [low, median, high] = [words.low, words.median, words.high]
+                    .map(|count| thousands(count.round() as u64));
                 format!("{median} <small>{low} to {high}</small>")
             }
             None => "<i>unknown</i>".to_owned(),
@@ -133,13 +140,9 @@ fn profile_rows(verdict: &Verdict) -> String {
 fn flags(system: &SystemProfile) -> String {
     let mut flags: Vec<_> = system.flags.iter().collect();
     flags.sort_by(|a, b| b.stories.cmp(&a.stories).then_with(|| a.flag.cmp(&b.flag)));
-    let shown = |share: f64| match 100.0 * share {
-        little if little < 0.95 => "under 1%".to_owned(),
-        percent => format!("{percent:.0}%"),
-    };
     let named = flags.iter().take(MOST_FLAGS);
     let mut parts: Vec<String> =
-        named.map(|one| format!("{} {}", escape(&one.flag), shown(one.share))).collect();
+        named.map(|one| format!("{} {}", escape(&one.flag), percent(one.share))).collect();
     match flags.len().saturating_sub(MOST_FLAGS) {
         0 => {}
         more => parts.push(format!("{more} more")),
@@ -227,14 +230,14 @@ fn vote(vote: &Vote) -> Option<String> {
     }
 }
 
-/// As many digits after the point as show two digits of the narrowest interval.
+/// As many digits after the point as show one digit of half the narrowest interval.
 fn decimals(column: &ColumnVerdict) -> u8 {
     let widths = column.means.iter().filter_map(|own| own.interval.as_ref().ok());
     let narrowest = widths
         .map(|interval| (interval.high - interval.low) / 2.0)
         .filter(|half| *half > 0.0)
         .fold(f64::INFINITY, f64::min);
-    if narrowest.is_finite() { (1.0 - narrowest.log10().floor()).clamp(0.0, 4.0) as u8 } else { 3 }
+    if narrowest.is_finite() { (-narrowest.log10().floor()).clamp(0.0, 4.0) as u8 } else { 3 }
 }
 
 /// What the signs mean.
@@ -263,4 +266,78 @@ fn legend(verdict: &Verdict) -> String {
     parts.push("↑ higher is better, ↓ lower is better.".to_owned());
     parts.push("Small numbers: the 95% interval of the mean.".to_owned());
     parts.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use storymeter_core::{Column, Row, ScoreTable};
+
+    use crate::inputs::{Inputs, NamedTable};
+    use crate::{Report, StoryTable};
+
+    /// A name that is markup.
+    const HOSTILE: &str = "<b>B&amp;</b>";
+
+    /// The page about two systems: the words and the two scores of each, and a flag of the first.
+    fn page(words: [u64; 2], scores: [[f64; 2]; 2]) -> String {
+        let mut rows = Vec::new();
+        let mut values = [Vec::new(), Vec::new()];
+        for item in 0..20u64 {
+            for (at, name) in ["heron", HOSTILE].into_iter().enumerate() {
+                rows.push(Row {
+                    id: item.to_string(),
+                    system: Some(name.to_owned()),
+                    item: item.to_string(),
+                    words: Some(words[at] + item % 3),
+                    flags: if at == 0 && item < 10 { vec!["preamble".into()] } else { vec![] },
+                    ..Row::default()
+                });
+                for (column, values) in values.iter_mut().enumerate() {
+                    let noise = (item as usize * (3 + column) + at) % 11;
+                    values.push(Ok(scores[column][at] + noise as f64 / 100.0));
+                }
+            }
+        }
+        let mut table = ScoreTable::new(rows);
+        let [first, second] = values;
+        table.push(Column::metric("plot", super::Direction::Higher), first);
+        table.push(Column::metric("slips", super::Direction::Lower), second);
+        let stories = StoryTable::new(table, None);
+        let tables = vec![NamedTable { name: "scores".to_owned(), stories }];
+        Report::new(&Inputs { tables, ..Inputs::default() }).html()
+    }
+
+    /// The cells of the row that begins with these words.
+    fn cells(page: &str, row: &str) -> Vec<String> {
+        let start = page.find(&format!("class=\"word\">{row}")).expect("the row is there");
+        let row = page[start..].split("</tr>").next().unwrap_or_default();
+        row.split("<td").skip(1).map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn a_winner_leads_by_every_row_and_names_are_text() {
+        let page = page([120, 121], [[0.3, 0.9], [0.8, 0.2]]);
+        assert!(page.contains("class=\"meaning verdict winner\""));
+        assert!(!page.contains(HOSTILE) && page.contains("&lt;b&gt;B&amp;amp;&lt;/b&gt; leads by"));
+        for row in ["plot ↑", "slips ↓"] {
+            let cells = cells(&page, row);
+            assert!(!cells[0].contains('★') && cells[1].contains("class=\"leads\"><b>★"), "{row}");
+        }
+        assert_eq!(cells(&page, "stories"), [">20</td>", ">20</td>"]);
+        assert_eq!(cells(&page, "flags")[0], "><small>preamble 50%</small></td>");
+        assert_eq!(cells(&page, "flags")[1], ">none</td>");
+    }
+
+    #[test]
+    fn nobody_wins_where_columns_disagree_and_lengths_differ() {
+        let page = page([50, 1400], [[0.3, 0.9], [0.2, 0.8]]);
+        assert!(page.contains("class=\"meaning verdict none\""));
+        assert!(page.contains("The systems write stories of different lengths"));
+        assert!(
+            cells(&page, "plot ↑")[1].contains('★') && cells(&page, "slips ↓")[0].contains('★')
+        );
+        let words = cells(&page, "words");
+        assert!(words[0].contains(">51 <small>50 to 52<"), "{words:?}");
+        assert!(words[1].contains(">1,401 <small>1,400 to 1,402<"), "{words:?}");
+    }
 }

@@ -35,7 +35,7 @@ pub(super) fn check(
     Ok(FlagCheck { known, raised, without: Some(without), left })
 }
 
-/// The flags that are worth a word, in the order of their names.
+/// The flags that are worth a word, those with the largest shares first.
 fn raised(stories: &Stories<'_>, systems: &[SystemProfile]) -> Vec<RaisedFlag> {
     let competing: Vec<&SystemProfile> =
         systems.iter().filter(|one| stories.competing.contains(&one.name)).collect();
@@ -60,6 +60,8 @@ fn raised(stories: &Stories<'_>, systems: &[SystemProfile]) -> Vec<RaisedFlag> {
             raised.push(RaisedFlag { flag, system, share: largest, smallest });
         }
     }
+    // The sort is stable, so equal shares stay in the order of their names.
+    raised.sort_by(|a: &RaisedFlag, b| b.share.total_cmp(&a.share));
     raised
 }
 
