@@ -10,11 +10,13 @@ mod folder;
 mod foreign_scores;
 mod formats;
 mod hanna_scores;
+mod harnesses;
 mod hostile;
 mod ids;
 mod layouts;
 mod mags;
 mod names;
+mod nested;
 #[cfg(feature = "parquet")]
 mod parquet_limits;
 #[cfg(feature = "parquet")]
