@@ -343,7 +343,7 @@ fn files_of(folder: &Path, format: Option<Format>) -> Result<Vec<Found>> {
     }
     if files.is_empty() && of_systems.is_empty() {
         let problem = "the folder has no file of stories: none ends in .jsonl, .json, .csv, .tsv, \
-                       .txt, .md, .wp_source or .parquet (or one of these and .gz or .zst)";
+                       .txt, .md, .wp_source, .parquet or .eval (or one of these and .gz or .zst)";
         return Err(Error::invalid(Place::file(folder), problem));
     }
     if files.is_empty() {
@@ -378,6 +378,13 @@ fn contents(folder: &Path, format: Option<Format>) -> Result<(Vec<PathBuf>, Vec<
     // Notes in Markdown often stand beside data.
     if format.is_none() && !files.iter().all(|path| is_text(path)) {
         files.retain(|path| FileName::of(path).ending() != Some(Ending::Markdown));
+    }
+    // lm-evaluation-harness writes its scores beside the samples.
+    let named = |path: &PathBuf, start: &str| {
+        path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(start))
+    };
+    if format.is_none() && files.iter().any(|path| named(path, "samples_")) {
+        files.retain(|path| !named(path, "results_"));
     }
     files.sort();
     folders.sort();

@@ -21,7 +21,7 @@ const FEWEST_WORDS: usize = 2;
 
 /// How many rows, and of how many bytes, are looked at.
 const ROWS: usize = 200;
-pub(super) const BYTES: usize = 4 << 20;
+pub(super) const BYTES: usize = 1 << 20;
 
 /// The last word of names of columns that have what a writer was given.
 const GIVEN: [&str; 11] = [

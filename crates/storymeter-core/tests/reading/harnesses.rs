@@ -295,3 +295,17 @@ fn what_is_only_like_a_tool_is_read_by_names() {
     );
     assert_eq!(read[0].text, "It opened.");
 }
+
+#[test]
+fn scores_beside_samples_are_not_read() {
+    let folder = Folder::new();
+    let samples = "samples_stories_2026-11-19T01-19-20.958741.jsonl";
+    let content = std::fs::read(fixture("lm-eval/house__atlas").join(samples)).unwrap();
+    std::fs::create_dir(folder.path("house__atlas")).unwrap();
+    folder.add(&format!("house__atlas/{samples}"), content);
+    folder.add("house__atlas/results_2026-11-19T01-19-20.958741.json", "{\"results\": {}}");
+    let mut reader = open(&[folder.path("house__atlas")], &default()).unwrap();
+    assert_eq!(reader.by_ref().map(|record| record.unwrap()).count(), 6);
+    let said = reader.summary().to_string();
+    assert_eq!(said, "read 6 stories of 1 system from 1 file (lm-eval)");
+}

@@ -1,5 +1,6 @@
 //! Tests of reading and writing, with files like those of a user, and of what is read.
 
+mod archives;
 mod aspects;
 mod atomic_files;
 mod bad_input;

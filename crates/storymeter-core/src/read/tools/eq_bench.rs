@@ -31,7 +31,7 @@ pub(super) fn read(task: &Node<'_>, names: &[String], model: Option<String>) -> 
     let results = results.unwrap_or_default();
     // The stories of one record share their prompt. Usually there is one seed per iteration.
     if let [(seed, _)] = results.as_slice() {
-        prompt = prompt.map(|prompt| prompt.replace("<SEED>", seed));
+        prompt = prompt.map(|prompt| prompt.replacen("<SEED>", seed, 1));
     }
     for (_, result) in results {
         let [text, failed, reason] =

@@ -68,7 +68,9 @@ pub(super) fn has_lines(start: &[u8]) -> bool {
     let first = start.split(|&b| b == b'\n').next().unwrap_or_default();
     let is_whole = serde_json::from_slice::<serde::de::IgnoredAny>(first).is_ok();
     // A line that is longer than what is looked at has no end yet.
-    is_whole || first.len() == start.len() || !matches!(first.trim_ascii_end().last(), Some(b'{'))
+    is_whole
+        || first.len() == start.len()
+        || !matches!(first.trim_ascii_end().last(), Some(b'{' | b'[' | b',' | b':'))
 }
 
 /// Whether a file of promptfoo is a document and not one result per line.
