@@ -21,7 +21,7 @@ use libfuzzer_sys::fuzz_target;
 type Target = fn(&[u8]);
 
 /// Every target with its name.
-const TARGETS: [(&str, Target); 39] = [
+const TARGETS: [(&str, Target); 41] = [
     ("acts", meta::acts),
     ("antonyms", perturb::antonyms),
     ("byte_pairs", source::byte_pairs),
@@ -40,8 +40,10 @@ const TARGETS: [(&str, Target); 39] = [
     ("reader_json", stories::json),
     ("reader_jsonl", stories::jsonl),
     ("reader_mags", stories::mags),
+    ("reader_nested", stories::nested),
     ("reader_parquet", stories::parquet),
     ("reader_text", stories::text),
+    ("reader_tools", stories::tools),
     ("reader_zstandard", stories::zstandard),
     ("row_statistics", scores::row_statistics),
     ("score_parquet", scores::score_parquet),

@@ -4,7 +4,9 @@ use std::io::Cursor;
 use std::path::Path;
 
 use storymeter_core::Story;
-use storymeter_core::read::{DuplicateIds, Format, RawRecords, ReadOptions, from_reader, open};
+use storymeter_core::read::{
+    DuplicateIds, FieldNames, Format, RawRecords, ReadOptions, from_reader, open,
+};
 use storymeter_core::write::{Layout, StoryWriter};
 
 fn options(format: Option<Format>) -> ReadOptions {
@@ -56,6 +58,36 @@ pub fn mags(bytes: &[u8]) {
         if bytes.len() <= 4000 {
             crate::meta::human_tasks(&stories);
         }
+    }
+}
+
+/// Outputs of tools that evaluate models. The first byte names the tool, or none. Stories that were
+/// read are written as JSONL and read back unchanged.
+pub fn tools(bytes: &[u8]) {
+    let formats = [
+        Format::LmEval,
+        Format::Promptfoo,
+        Format::Inspect,
+        Format::EqBench,
+        Format::OpenAi,
+        Format::ShareGpt,
+    ];
+    let Some((&first, bytes)) = bytes.split_first() else { return };
+    let format = formats.get(usize::from(first.wrapping_sub(b'0'))).copied();
+    let stories = read(bytes.to_vec(), &options(format));
+    let max_line = ReadOptions::default().max_line;
+    written_and_read_back(
+        &stories,
+        &options(Some(Format::Jsonl)).with(|it| it.max_line = max_line),
+    );
+}
+
+/// Names that are paths, in JSONL. Every story has a text of the record.
+pub fn nested(bytes: &[u8]) {
+    let fields = FieldNames { story: Some("a.0.b".to_owned()), ..FieldNames::default() };
+    let options = options(Some(Format::Jsonl)).with(|it| it.fields = fields);
+    for story in read(bytes.to_vec(), &options) {
+        assert!(!story.text.trim().is_empty() && !story.id.is_empty());
     }
 }
 

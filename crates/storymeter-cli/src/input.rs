@@ -15,7 +15,8 @@ use crate::args::Common;
 #[derive(Debug, Clone, Default, Args)]
 pub struct InputArgs {
     /// Files or folders of stories, or - for standard input: JSONL, JSON, CSV, TSV, Parquet, plain
-    /// text and the layouts of UNION and HANNA, compressed with gzip or Zstandard or not. The
+    /// text, the layouts of UNION and HANNA, and the outputs of lm-evaluation-harness, promptfoo,
+    /// Inspect and other tools, compressed with gzip or Zstandard or not. The
     /// format is found from the name and the content. A .txt or .md file is one story. In a folder
     /// of folders, each folder is a system
     #[arg(required_unless_present = "text", value_name = "FILE")]
@@ -35,11 +36,12 @@ const INPUT: &str = "Options of the input";
 pub struct ReadArgs {
     /// The format of the stories, if it is not found from the name and the content: jsonl, json,
     /// csv, tsv, text (the whole file is one story), blocks (stories separated by blank lines),
-    /// lines (one story per line), union, roc, wp, hanna, mags (OpenMEVA) or parquet
+    /// lines (one story per line), union, roc, wp, hanna, mags (OpenMEVA), lm-eval, promptfoo,
+    /// inspect, eq-bench, openai (batches, answers and conversations), sharegpt or parquet
     #[arg(long, value_name = "FORMAT", help_heading = INPUT)]
     pub input_format: Option<Format>,
     /// The column or field of the story, if it has none of the usual names, such as story, text and
-    /// output
+    /// output. In JSON it may be a path, as all names may: response.body.choices.0.message.content
     #[arg(long, value_name = "NAME", help_heading = INPUT)]
     pub story_col: Option<String>,
     /// The column or field of the system. Usual names are system, model and generator
@@ -57,10 +59,14 @@ pub struct ReadArgs {
     /// The column or field of the id
     #[arg(long, value_name = "NAME", help_heading = INPUT)]
     pub id_col: Option<String>,
-    /// The table has one column per system: every column is the stories of a system, except those
-    /// of the id, the item, the prompt and the reference
+    /// The table has one column per system: the columns whose cells look like stories. The others
+    /// are named in the line about what was read
     #[arg(long, conflicts_with_all = ["story_col", "system_col"], help_heading = INPUT)]
     pub wide: bool,
+    /// The columns that are the systems of a table with one column per system
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',',
+        conflicts_with_all = ["story_col", "system_col"], help_heading = INPUT)]
+    pub system_cols: Vec<String>,
     /// Make ids unique, instead of stopping at the second story of a system with the same id: 7
     /// becomes 7#2, and the next one 7#3
     #[arg(long, help_heading = INPUT)]
@@ -86,6 +92,7 @@ impl ReadArgs {
             it.format = self.input_format;
             it.fields = fields;
             it.wide = self.wide;
+            it.system_columns.clone_from(&self.system_cols);
             it.duplicates = duplicates;
             it.skip_bad = self.skip_bad;
         })

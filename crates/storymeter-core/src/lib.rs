@@ -71,4 +71,4 @@ pub use progress::{Progress, Stage};
 pub use signature::{NotASignature, Signature};
 pub use story::{Ratings, Story, item_key};
 pub use table::{ColumnView, Origin, Row, RowIndex, ScoreTable};
-pub use validity::{LengthClass, Norms, Validity, length_range, percent};
+pub use validity::{LengthClass, Norms, Validity, length_range};

@@ -80,17 +80,17 @@ pub fn text(value: f64, decimals: u8) -> String {
     Digits::new([value], decimals).text(value)
 }
 
-/// A share in percent. One that is not 0 or 1 is not rounded to them.
+/// A share as a percentage. Only nothing is 0%, and only everything is 100%.
 ///
 /// ```
 /// use storymeter_core::number::percent;
-/// assert_eq!([0.0, 0.0004, 0.333, 0.9999].map(percent), ["0%", "less than 1%", "33%", "more than 99%"]);
+/// assert_eq!([0.0, 0.0002, 0.625, 0.9997, 1.0].map(percent), ["0%", "0.1%", "62%", "99.9%", "100%"]);
 /// ```
 pub fn percent(share: f64) -> String {
-    match (share * 100.0).round() {
-        low if low < 1.0 && share > 0.0 => "less than 1%".to_owned(),
-        high if high > 99.0 && share < 1.0 => "more than 99%".to_owned(),
-        whole => format!("{whole}%"),
+    match 100.0 * share {
+        x if x > 0.0 && x < 1.0 => format!("{:.1}%", x.max(0.1)),
+        x if x > 99.0 && x < 100.0 => format!("{:.1}%", x.min(99.9)),
+        x => format!("{x:.0}%"),
     }
 }
 

@@ -107,20 +107,6 @@ impl Norms {
     }
 }
 
-/// A share as a percentage. Only nothing is 0%, and only everything is 100%.
-///
-/// ```
-/// use storymeter_core::percent;
-/// assert_eq!([0.0, 0.0002, 0.625, 0.9997, 1.0].map(percent), ["0%", "0.1%", "62%", "99.9%", "100%"]);
-/// ```
-pub fn percent(share: f64) -> String {
-    match 100.0 * share {
-        x if x > 0.0 && x < 1.0 => format!("{:.1}%", x.max(0.1)),
-        x if x > 99.0 && x < 100.0 => format!("{:.1}%", x.min(99.9)),
-        x => format!("{x:.0}%"),
-    }
-}
-
 /// Lengths of stories ([`Norms::lengths`]) in words.
 ///
 /// ```

@@ -1,7 +1,8 @@
 //! Writes an explanation for people: what the score says, what is wrong with the story, and what
 //! each sentence does to the score.
 
-use storymeter_core::{Effect, Rationale, Span, SpanKind, percent};
+use storymeter_core::number::percent;
+use storymeter_core::{Effect, Rationale, Span, SpanKind};
 
 use crate::explain::{HARDLY, LITTLE, LOT};
 use crate::{Diagnosis, Explanation, SentenceShare, Standing};

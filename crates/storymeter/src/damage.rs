@@ -240,8 +240,9 @@ impl Damage {
             go_on(progress)?;
             let batch = batch?;
             let size = batch.len() as u64;
-            let wanted: Vec<RawRecord> =
-                batch.into_iter().filter(|raw| sampler.wants(raw.number())).collect();
+            let is_wanted =
+                |raw: &RawRecord| raw.missing().is_none() && sampler.wants(raw.number());
+            let wanted: Vec<RawRecord> = batch.into_iter().filter(is_wanted).collect();
             let parsed: Vec<_> = wanted
                 .into_par_iter()
                 .map(|raw| Ok(self.masked(raw.parse()?)))

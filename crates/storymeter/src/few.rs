@@ -3,8 +3,9 @@
 //!
 //! A mean over three stories and its interval answer a question that nobody asks of three stories.
 
+use storymeter_core::number::percent;
 use storymeter_core::read::Record;
-use storymeter_core::{ScoreColumn, Validity, Value, length_range, percent, terminal};
+use storymeter_core::{ScoreColumn, Validity, Value, length_range, terminal};
 use storymeter_text::flags::Flag;
 
 use crate::Scored;

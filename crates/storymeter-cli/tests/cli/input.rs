@@ -52,7 +52,25 @@ fn gzip(content: &str) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
+/// What a tool wrote.
+fn harness(name: &str) -> Vec<u8> {
+    let folder = repository("crates/storymeter-core/tests/fixtures/harnesses");
+    std::fs::read(folder.join(name)).unwrap()
+}
+
+/// The samples of a model, as lm-evaluation-harness lays them out.
+fn model_samples(model: &str) -> &'static str {
+    match model {
+        "atlas" => "lm-eval/house__atlas/samples_stories_2026-11-19T01-19-20.958741.jsonl",
+        _ => "lm-eval/house__birch/samples_stories_2026-11-19T01-19-20.958741.jsonl",
+    }
+}
+
 fn layouts() -> Vec<Layout> {
+    let batch = format!(
+        "{{\"custom_id\": \"s-1\", \"response\": {{\"body\": {{\"model\": \"atlas\", \"choices\": [{{\
+         \"message\": {{\"role\": \"assistant\", \"content\": \"{KEY}\"}}}}]}}}}}}\n"
+    );
     let lines = format!(
         "{{\"id\": 1, \"system\": \"atlas\", \"story\": \"{KEY}\"}}\n\
          {{\"id\": 1, \"system\": \"birch\", \"story\": \"{KITE}\"}}\n"
@@ -162,6 +180,21 @@ fn layouts() -> Vec<Layout> {
             &format!("prompt,atlas,birch\nA key.,\"{KEY}\",\"{KITE}\"\n"),
             "stories.csv --wide",
         ),
+        layout(
+            "CSV with one column per system and other columns",
+            "stories.csv",
+            &format!(
+                "topic,atlas,birch,length,mood\nkey,\"{KEY}\",\"{KITE}\",24,sad\n\
+                 kite,\"{KITE}\",\"{KEY}\",23,glad\n"
+            ),
+            "stories.csv --wide",
+        ),
+        layout(
+            "CSV with one column per system, of which some are chosen",
+            "stories.csv",
+            &format!("prompt,atlas,birch\nA key.,\"{KEY}\",\"{KITE}\"\n"),
+            "stories.csv --system-cols birch",
+        ),
         layout("TSV", "stories.tsv", &format!("system\tstory\natlas\t{KEY}\n"), "stories.tsv"),
         layout(
             "ROCStories in a table",
@@ -193,6 +226,80 @@ fn layouts() -> Vec<Layout> {
                  \"gpt\": {{\"text\": \"{KITE}\", \"score\": [3, null, 2]}}}}}}}}\n"
             ),
             "mags_roc.json",
+        ),
+        files(
+            "lm-evaluation-harness, a folder of folders of samples",
+            ["atlas", "birch"]
+                .map(|model| (model_samples(model), harness(model_samples(model))))
+                .into(),
+            "lm-eval",
+        ),
+        files(
+            "promptfoo's results",
+            vec![("output.json", harness("promptfoo.json"))],
+            "output.json",
+        ),
+        files(
+            "promptfoo's results, one per line",
+            vec![("output.jsonl", harness("promptfoo.jsonl"))],
+            "output.jsonl --item-col vars.topic",
+        ),
+        files("A log of Inspect", vec![("log.json", harness("inspect.json"))], "log.json"),
+        files(
+            "A log of Inspect in the format .eval",
+            vec![("log.eval", harness("inspect.eval"))],
+            "log.eval",
+        ),
+        layout(
+            "Runs of EQ-Bench's creative-writing benchmark",
+            "runs.json",
+            &format!(
+                "{{\"run\": {{\"test_model\": \"atlas\", \"creative_tasks\": {{\"1\": {{\"5\": {{\
+                 \"base_prompt\": \"A key. <SEED>\", \"results_by_modifier\": {{\"In May.\": {{\
+                 \"model_response\": \"{KEY}\"}}}}}}}}}}}}}}\n"
+            ),
+            "runs.json",
+        ),
+        layout("Results of a batch of OpenAI's interface", "batch.jsonl", &batch, "batch.jsonl"),
+        layout(
+            "Answers of OpenAI's interface",
+            "answers.jsonl",
+            &format!(
+                "{{\"id\": \"c-1\", \"model\": \"atlas\", \"choices\": [{{\"message\": {{\"role\": \
+                 \"assistant\", \"content\": \"{KEY}\"}}}}]}}\n"
+            ),
+            "answers.jsonl",
+        ),
+        layout(
+            "Conversations",
+            "chats.jsonl",
+            &format!(
+                "{{\"model\": \"atlas\", \"messages\": [{{\"role\": \"user\", \"content\": \"A key.\"}}, \
+                 {{\"role\": \"assistant\", \"content\": \"{KEY}\"}}]}}\n"
+            ),
+            "chats.jsonl",
+        ),
+        layout(
+            "Conversations like those of ShareGPT",
+            "chats.json",
+            &format!(
+                "[{{\"id\": \"a\", \"conversations\": [{{\"from\": \"human\", \"value\": \"A key.\"}}, \
+                 {{\"from\": \"gpt\", \"value\": \"{KEY}\"}}]}}]\n"
+            ),
+            "chats.json",
+        ),
+        layout(
+            "JSONL with nested fields",
+            "batch.jsonl",
+            &batch,
+            "batch.jsonl --story-col response.body.choices.0.message.content \
+             --system-col response.body.model",
+        ),
+        layout(
+            "JSONL with several samples per item",
+            "stories.jsonl",
+            &format!("{{\"id\": 7, \"system\": \"atlas\", \"story\": [\"{KEY}\", \"{KITE}\"]}}\n"),
+            "stories.jsonl",
         ),
         files("Parquet", vec![("stories.parquet", parquet)], "stories.parquet"),
         layout(

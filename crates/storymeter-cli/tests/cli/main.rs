@@ -7,6 +7,7 @@ mod bombs;
 mod compare;
 mod correlate;
 mod criteria;
+mod harnesses;
 mod help;
 mod hostile_text;
 mod input;

@@ -3,7 +3,7 @@
 /// Command lines that succeed if nothing is wrong. Names of the stock stand for copies of its
 /// files, and `< FILE` sends a file to standard input through a pipe. Lines that take longer, such
 /// as training, are rare.
-pub const LINES: [&str; 105] = [
+pub const LINES: [&str; 111] = [
     "score stories.jsonl --metric bleu,rouge,ter,text-length -o out.jsonl",
     "score stories.jsonl --metric bleu,rouge:hanna,chrf -o out.csv",
     "score stories.jsonl --metric bleu,ter -o out.txt",
@@ -29,6 +29,12 @@ pub const LINES: [&str; 105] = [
     "score hanna.csv --metric text-length",
     "score mags.json --metric bleu,text-length -o out.jsonl",
     "score mags.json --input-format mags --metric text-length --skip-bad",
+    "score lm-eval --metric text-length -o out.jsonl",
+    "score promptfoo.json --metric text-length --skip-bad",
+    "score inspect.json --metric text-length -o out.jsonl",
+    "score inspect.eval --metric text-length -o out.csv",
+    "score batch.jsonl --story-col response.body.choices.0.message.content --metric text-length",
+    "score wide.csv --system-cols Tale,Yarn --metric text-length",
     "score stories.jsonl.gz --metric bleu -o out.jsonl",
     "score stories.parquet --metric text-length -o out.jsonl",
     "score - --metric bleu --format jsonl < stories.jsonl",

@@ -73,6 +73,14 @@ impl Stock {
         stock.write("antonyms.txt", "old|||/r/Antonym|||young new\nred|||/r/Antonym|||blue\n");
         stock.write("facts.txt", "lamp|||UsedFor|||light\nriver|||AtLocation|||valley\n");
         stock.write("paraphrases.tsv", "The lamp went out.\tIt went dark.\n");
+        let harnesses = repository("crates/storymeter-core/tests/fixtures/harnesses");
+        for name in ["promptfoo.json", "inspect.json", "inspect.eval"] {
+            fs::copy(harnesses.join(name), stock.path(name)).unwrap();
+        }
+        let samples = "lm-eval/house__atlas/samples_stories_2026-11-19T01-19-20.958741.jsonl";
+        fs::create_dir_all(stock.path("lm-eval/house__atlas")).unwrap();
+        fs::copy(harnesses.join(samples), stock.path(samples)).unwrap();
+        stock.write("batch.jsonl", lines(batch_result));
         let parquet = repository("fuzz/seeds/reader_parquet/stories.parquet");
         if parquet.exists() {
             fs::copy(parquet, stock.path("stories.parquet")).unwrap();
@@ -273,6 +281,15 @@ impl Stock {
     }
 }
 
+/// A line of the results of a batch.
+fn batch_result(system: usize, item: usize) -> String {
+    let message = serde_json::json!({"role": "assistant", "content": story(system, item)});
+    let body = serde_json::json!({"model": SYSTEMS[system], "choices": [{"message": message}]});
+    let response = serde_json::json!({"status_code": 200, "body": body});
+    let id = format!("{system}-{item}");
+    serde_json::json!({"custom_id": id, "response": response, "error": null}).to_string()
+}
+
 /// Word vectors for some words of the stories.
 fn vectors() -> String {
     let words = ["mira", "lost", "her", "red", "old", "kite", "barn", "in", "the", "it", "again"];
@@ -322,6 +339,10 @@ pub fn class_of(path: &Path) -> &'static str {
     match (folder, name) {
         ("set", _) | (_, "numbers.txt") => "UNION's folders and numbers",
         ("study", _) => "studies",
+        ("lm-eval", _)
+        | (_, "promptfoo.json" | "inspect.json" | "inspect.eval" | "batch.jsonl") => {
+            "stories: outputs of tools"
+        }
         (_, "config.json" | "tokenizer_config.json" | "tokenizer.json" | "vocab.txt") => {
             "encoder: settings and vocabulary"
         }

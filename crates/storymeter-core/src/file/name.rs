@@ -23,10 +23,12 @@ pub enum Ending {
     WritingPrompts,
     /// `.parquet`.
     Parquet,
+    /// `.eval`, the logs of Inspect.
+    InspectLog,
 }
 
 /// The known endings and what they stand for.
-const ENDINGS: [(&str, Ending); 13] = [
+const ENDINGS: [(&str, Ending); 14] = [
     ("jsonl", Ending::Jsonl),
     ("ndjson", Ending::Jsonl),
     ("json", Ending::Json),
@@ -40,6 +42,7 @@ const ENDINGS: [(&str, Ending); 13] = [
     ("wp_source", Ending::WritingPrompts),
     ("wp_target", Ending::WritingPrompts),
     ("parquet", Ending::Parquet),
+    ("eval", Ending::InspectLog),
 ];
 
 /// What compressed files end in.

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use super::ReadOptions;
 use super::source::{self, PARQUET_MAGIC};
+use super::tools::ARCHIVE_MAGIC;
 use crate::file::Temporary;
 use crate::{Error, Place, Result};
 
@@ -87,7 +88,9 @@ pub(super) fn copy(
             Err(e) => return Err(Error::io(Place::file(path), e)),
         };
         if total == 0 {
-            has_lines = source::packing(bytes).is_none() && !bytes.starts_with(PARQUET_MAGIC);
+            has_lines = source::packing(bytes).is_none()
+                && !bytes.starts_with(PARQUET_MAGIC)
+                && !bytes.starts_with(ARCHIVE_MAGIC);
         }
         total += bytes.len() as u64;
         lines += memchr::memchr_iter(b'\n', bytes).count() as u64;

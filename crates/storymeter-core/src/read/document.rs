@@ -19,7 +19,7 @@ use super::names::{Field, FieldNames, rated};
 use super::raw::Body;
 use super::scanner::{Fault, Scanner, Step, ValueEnd, incomplete, unexpected};
 use super::shown::quoted;
-use super::{Format, ReadOptions, mags};
+use super::{Format, ReadOptions, mags, tools};
 use crate::{Error, Place, Result};
 
 /// The names of an array of stories inside an object.
@@ -448,6 +448,9 @@ pub(super) fn shape(start: &[u8], names: &FieldNames, lines: bool) -> Option<For
     match start {
         [b'[', after @ ..] => {
             let element = after.trim_ascii_start().first();
+            if let (Some(b'{'), Some(tool)) = (element, tools::recognise(start, names)) {
+                return Some(tool);
+            }
             return matches!(element, Some(b'{' | b'"' | b'[' | b']')).then_some(Format::Json);
         }
         [b'{', after @ ..] => {
@@ -456,6 +459,9 @@ pub(super) fn shape(start: &[u8], names: &FieldNames, lines: bool) -> Option<For
             }
             if mags::recognise(start, names) {
                 return Some(Format::Mags);
+            }
+            if let Some(tool) = tools::recognise(start, names) {
+                return Some(tool);
             }
         }
         _ => return None,

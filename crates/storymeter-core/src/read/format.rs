@@ -6,7 +6,7 @@ use std::path::Path;
 use std::str::FromStr;
 
 use super::names::FieldNames;
-use super::{document, hanna, header};
+use super::{document, hanna, header, tools};
 use crate::file::{Ending, FileName};
 
 /// A layout of stories in a file. Any of them may be compressed with gzip or Zstandard, except
@@ -41,13 +41,26 @@ pub enum Format {
     /// OpenMEVA's rated stories: `{ID: {"prompt", "gold_response", "gen": {MODEL: {"text",
     /// "score"}}}}`.
     Mags,
+    /// lm-evaluation-harness's samples: `samples_TASK_DATE.jsonl`.
+    LmEval,
+    /// promptfoo's results: `output.json` or `output.jsonl`.
+    Promptfoo,
+    /// Inspect's logs: `.json` or `.eval`.
+    Inspect,
+    /// Runs of EQ-Bench's creative-writing benchmark.
+    EqBench,
+    /// What OpenAI's interface writes: the results of a batch, answers, or conversations
+    /// (`{"messages": [...]}`).
+    OpenAi,
+    /// Conversations of the layout of ShareGPT: `{"conversations": [{"from", "value"}]}`.
+    ShareGpt,
     /// Parquet with the fields of the JSONL layout as columns. It needs the feature `parquet`.
     Parquet,
 }
 
 impl Format {
     /// Every format, in the order of the documentation.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 19] = [
         Self::Jsonl,
         Self::Json,
         Self::Csv,
@@ -60,6 +73,12 @@ impl Format {
         Self::WritingPrompts,
         Self::HannaAnnotations,
         Self::Mags,
+        Self::LmEval,
+        Self::Promptfoo,
+        Self::Inspect,
+        Self::EqBench,
+        Self::OpenAi,
+        Self::ShareGpt,
         Self::Parquet,
     ];
 
@@ -78,6 +97,12 @@ impl Format {
             Self::WritingPrompts => "wp",
             Self::HannaAnnotations => "hanna",
             Self::Mags => "mags",
+            Self::LmEval => "lm-eval",
+            Self::Promptfoo => "promptfoo",
+            Self::Inspect => "inspect",
+            Self::EqBench => "eq-bench",
+            Self::OpenAi => "openai",
+            Self::ShareGpt => "sharegpt",
             Self::Parquet => "parquet",
         }
     }
@@ -107,6 +132,9 @@ impl Format {
         if start.starts_with(b"PAR1") {
             return Some(Self::Parquet);
         }
+        if tools::is_archive(start) {
+            return Some(Self::Inspect);
+        }
         let from_content = || from_content(start, names, wide);
         let name = FileName::of(path);
         match name.ending() {
@@ -121,6 +149,10 @@ impl Format {
             Some(Ending::Tsv) => Some(Self::Tsv),
             Some(Ending::WritingPrompts) => Some(Self::WritingPrompts),
             Some(Ending::Parquet) => Some(Self::Parquet),
+            Some(Ending::InspectLog) => start
+                .starts_with(tools::ARCHIVE_MAGIC)
+                .then_some(Self::Inspect)
+                .or_else(from_content),
             Some(Ending::Text | Ending::Markdown) => Some(from_content().unwrap_or(Self::Text)),
             None if name.extension().is_some() => from_content(),
             // Standard input, or a name without an extension.
@@ -153,7 +185,7 @@ impl fmt::Display for Format {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "there is no input format \"{0}\"; there are: jsonl, json, csv, tsv, text, blocks, lines, union, \
-     roc, wp, hanna, mags, parquet"
+     roc, wp, hanna, mags, lm-eval, promptfoo, inspect, eq-bench, openai, sharegpt, parquet"
 )]
 pub struct UnknownFormat(String);
 

@@ -4,14 +4,15 @@
 //! `sentence5` joined by spaces, or a column with one of the other usual names ([`Field::names`]).
 //! Columns such as `human.NAME` have the ratings on a criterion. All other columns are ignored.
 //!
-//! In a wide table, every column that is not the id, the item, the prompt or the reference has the
-//! name of a system, and each row has one story per system.
+//! In a wide table, the columns whose cells look like stories ([`wide`](super::wide)) have the names
+//! of systems, and each row has one story per system.
 //!
 //! CSV files of [`StoryWriter`](crate::write::StoryWriter) may have marks before cells that a
 //! spreadsheet would run as formulas. [`spreadsheet`](crate::spreadsheet) says how such a file is
 //! recognised, and the marks are removed. In all other files, an apostrophe is an apostrophe.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use super::Format;
 use super::delimited::{Dialect, fields, names_of, wrong_width};
@@ -19,6 +20,7 @@ use super::fields::{Judgments, MAX_CRITERIA};
 use super::names::{Field, FieldNames, UsedNames, rated};
 use super::scores::number;
 use super::shown::{cut, listed, quoted};
+use super::wide::Wide;
 use crate::spreadsheet::unmarked;
 use crate::write::STORY_HEADER;
 use crate::{Error, Place, Ratings, Result, Story};
@@ -84,6 +86,8 @@ pub(super) struct Header {
     in_sentences: bool,
     /// The systems of a wide table, each with its column.
     systems: Vec<(usize, String)>,
+    /// The columns of a wide table that are no systems, and why.
+    left_out: Vec<String>,
     /// The criteria that columns have ratings on.
     criteria: Vec<Criterion>,
     /// The names that were found.
@@ -96,7 +100,7 @@ impl Header {
         record: &str,
         dialect: Dialect,
         given: &FieldNames,
-        wide: bool,
+        wide: Option<&Wide<'_>>,
         place: &Place,
     ) -> Result<Self> {
         let names = names_of(record, dialect, MAX_COLUMNS, place)?;
@@ -106,23 +110,28 @@ impl Header {
             marked: dialect == Dialect::CSV && record.trim_end() == STORY_HEADER,
             in_sentences: false,
             systems: Vec::new(),
+            left_out: Vec::new(),
             criteria: Vec::new(),
             used: UsedNames::default(),
         };
         let found = given.among(&names, "column", place)?;
         header.used = found.used;
-        for (role, field) in header.roles.iter_mut().zip(&found.fields) {
+        let is_chosen = |name: &String| wide.is_some_and(|wide| wide.chosen.contains(name));
+        for ((role, field), name) in header.roles.iter_mut().zip(&found.fields).zip(&names) {
             *role = match *field {
+                _ if is_chosen(name) => Role::Unknown,
                 // A wide table has its stories in the columns of systems, whatever their names are.
-                Some((Field::Story | Field::System | Field::Ratings, _)) if wide => Role::Unknown,
+                Some((Field::Story | Field::System | Field::Ratings, _)) if wide.is_some() => {
+                    Role::Unknown
+                }
                 Some((field, true)) => Role::Field(field),
                 Some((_, false)) => Role::Ignored,
                 None => Role::Unknown,
             };
         }
-        if wide {
+        if let Some(wide) = wide {
             [Field::Story, Field::System].into_iter().for_each(|field| header.used.forget(field));
-            header.find_systems(&names, place)?;
+            header.find_systems(&names, wide, place)?;
             return Ok(header);
         }
         let story = found.column(Field::Story);
@@ -196,28 +205,58 @@ impl Header {
         Ok(())
     }
 
-    fn find_systems(&mut self, names: &[String], place: &Place) -> Result<()> {
+    fn find_systems(&mut self, names: &[String], wide: &Wide<'_>, place: &Place) -> Result<()> {
+        if let Some(lacking) = wide.chosen.iter().find(|chosen| !names.contains(chosen)) {
+            let problem = format!(
+                "there is no column {}; the columns are: {}",
+                quoted(lacking),
+                listed(names)
+            );
+            return Err(Error::invalid(place.clone(), problem));
+        }
+        let mut candidates: Vec<(usize, &str)> = Vec::new();
+        let mut seen: HashMap<&str, usize> = HashMap::new();
         for (column, name) in names.iter().enumerate() {
-            // Nobody wrote the ratings; of which system's story they are is not said. pandas writes
-            // the numbers of the rows into a column without a name.
-            let is_system = self.roles[column] == Role::Unknown
-                && !rated(name).is_some_and(|rated| rated.certain)
+            // pandas writes the numbers of the rows into a column without a name.
+            let is_candidate = self.roles[column] == Role::Unknown
                 && !name.is_empty()
-                && !name.starts_with("Unnamed:");
-            if !is_system {
+                && !name.starts_with("Unnamed:")
+                && (wide.chosen.is_empty() || wide.chosen.contains(name));
+            // Nobody wrote the ratings; of which system's story they are is not said.
+            if is_candidate && wide.chosen.is_empty() && rated(name).is_some_and(|it| it.certain) {
+                self.left_out.push(format!("{} (ratings)", quoted(name)));
+            } else if is_candidate {
+                if let Some(first) = seen.insert(name, column) {
+                    return Err(same_name(first, column, name, place));
+                }
+                candidates.push((column, name));
+            }
+        }
+        let problems = match wide.chosen.is_empty() {
+            true => wide.judge(&candidates),
+            false => vec![None; candidates.len()],
+        };
+        for ((column, name), problem) in candidates.into_iter().zip(problems) {
+            if let Some(problem) = problem {
+                self.left_out.push(format!("{} ({problem})", quoted(name)));
                 continue;
             }
-            if let Some((first, _)) = self.systems.iter().find(|(_, system)| system == name) {
-                return Err(same_name(*first, column, name, place));
-            }
-            self.systems.push((column, name.clone()));
+            self.systems.push((column, name.to_owned()));
         }
         let problem = match self.systems.len() {
             1..=MAX_SYSTEMS => return Ok(()),
-            0 => format!("no column has the name of a system; the columns are: {}", listed(names)),
+            0 if self.left_out.is_empty() => {
+                format!("no column has the name of a system; the columns are: {}", listed(names))
+            }
+            0 => format!("no column has stories; there are: {}", listed(&self.left_out)),
             count => format!("the table has {count} systems, but at most {MAX_SYSTEMS} are read"),
         };
         Err(Error::invalid(place.clone(), problem))
+    }
+
+    /// The columns of a wide table that are no systems, and why.
+    pub fn left_out(&self) -> &[String] {
+        &self.left_out
     }
 
     /// How fields are separated.

@@ -77,8 +77,12 @@ impl Intake {
     /// # Errors
     /// The error of a bad record that is not to be skipped.
     pub fn admit(&mut self, parsed: Parsed) -> Result<Option<Record>> {
-        let Parsed { mut record, file, used, is_numbered } = parsed;
+        let Parsed { mut record, file, used, is_numbered, missing } = parsed;
         self.begin(&file);
+        if let Some(reason) = missing {
+            self.summary.leave_out(&reason);
+            return Ok(None);
+        }
         if let Ok(good) = &mut record
             && let Err(e) = self.check(good, is_numbered)
         {

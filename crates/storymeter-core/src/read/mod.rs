@@ -39,19 +39,23 @@ mod jsonl;
 mod lines;
 mod mags;
 mod names;
+mod node;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod raw;
 mod rows;
+mod sample;
 mod scanner;
 mod scores;
 mod shown;
 mod source;
 mod summary;
 mod text;
+mod tools;
 mod unchanged;
 mod union;
 mod utf8;
+mod wide;
 mod writing_prompts;
 
 use std::io::Read;
@@ -92,8 +96,11 @@ pub struct ReadOptions {
     pub format: Option<Format>,
     /// The names of fields and columns, where they are not the usual ones.
     pub fields: FieldNames,
-    /// Whether tables have one column per system, and each row one story per system.
+    /// Whether tables have one column per system, and each row one story per system. The columns
+    /// whose first cells look like stories are the systems; [`Summary`] names the others.
     pub wide: bool,
+    /// The columns of a wide table that are the systems. If there are any, tables are wide.
+    pub system_columns: Vec<String>,
     /// Whether plain text is a list of stories instead of one story: blocks if it has blank lines,
     /// and lines otherwise. That is how files of references are read.
     pub text_is_list: bool,
@@ -127,6 +134,7 @@ impl Default for ReadOptions {
             format: None,
             fields: FieldNames::default(),
             wide: false,
+            system_columns: Vec::new(),
             text_is_list: false,
             duplicates: DuplicateIds::Refuse,
             skip_bad: false,
@@ -145,6 +153,11 @@ impl ReadOptions {
     pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
         change(&mut self);
         self
+    }
+
+    /// Whether each row of a table has one story per system.
+    fn is_wide(&self) -> bool {
+        self.wide || !self.system_columns.is_empty()
     }
 }
 

@@ -1,26 +1,29 @@
 //! The first stage of reading: one thread cuts the input into records, which is cheap. Any thread
 //! may parse them.
 
+mod open;
+
 use std::collections::VecDeque;
-use std::io::{Cursor, Read};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use super::cutter::{Cut, Cutter, first_record};
+use self::open::open_input;
+use super::cutter::{Cut, Cutter};
 use super::delimited::Dialect;
 use super::document::Document;
-use super::header::{self, Header};
+use super::header::Header;
 use super::lines::LineReader;
 use super::names::{FieldNames, UsedNames};
 use super::rows::Rows;
-use super::source::{ByteCount, Found, Source, is_stdin};
+use super::sample::{self, Sample};
+use super::source::{ByteCount, Found};
+use super::tools::Samples;
 use super::utf8::{utf8, utf8_in};
 use super::{
-    End, Format, ReadOptions, Record, format, hanna, jsonl, mags, source, text, union,
-    writing_prompts,
+    End, Format, ReadOptions, Record, hanna, jsonl, mags, source, text, union, writing_prompts,
 };
-use crate::file::FileName;
 use crate::{Error, Place, Result, Story};
 
 /// A record that was cut out of its file and is not parsed yet.
@@ -52,6 +55,8 @@ pub struct Parsed {
     pub(super) used: UsedNames,
     /// Whether the id is the number of the record.
     pub(super) is_numbered: bool,
+    /// Why the tool that wrote the file has no text for this story.
+    pub(super) missing: Option<String>,
 }
 
 /// What all records of a file have in common.
@@ -68,6 +73,14 @@ pub(super) struct Origin {
 }
 
 impl Origin {
+    /// The columns of a wide table that are no systems.
+    pub fn left_out(&self) -> &[String] {
+        match &self.layout {
+            Layout::Delimited(header) => header.left_out(),
+            _ => &[],
+        }
+    }
+
     /// The delimiter, if it is not the usual one of the format.
     pub fn unusual_delimiter(&self) -> Option<char> {
         let Layout::Delimited(header) = &self.layout else { return None };
@@ -106,6 +119,8 @@ pub(super) enum Body {
     Row(serde_json::Value),
     /// A generated text of OpenMEVA.
     Generation(Box<mags::Generation>),
+    /// One story of a record that has several.
+    Sample(Box<Sample>),
     /// Why the record could not be cut out.
     Broken(String),
     /// The same, with a place of its own.
@@ -139,6 +154,7 @@ impl RawRecord {
             Body::Shared(bytes) => bytes.len(),
             Body::Row(row) => size_of_value(row),
             Body::Generation(text) => text.size(),
+            Body::Sample(sample) => sample.size(),
             Body::Broken(problem) => problem.len(),
             Body::Refused(_) => 0,
         };
@@ -158,13 +174,20 @@ impl RawRecord {
     /// Parses the record for an [`Intake`](super::Intake), which needs to know more about it.
     pub fn into_parsed(self) -> Parsed {
         let file = Arc::clone(&self.file);
-        match self.read() {
-            Ok((record, used, is_numbered)) => {
-                Parsed { record: Ok(record), file, used, is_numbered }
-            }
-            Err(e) => {
-                Parsed { record: Err(e), file, used: UsedNames::default(), is_numbered: false }
-            }
+        let missing = self.missing().map(str::to_owned);
+        let (record, used, is_numbered) = match self.read() {
+            Ok((record, used, is_numbered)) => (Ok(record), used, is_numbered),
+            Err(e) => (Err(e), UsedNames::default(), false),
+        };
+        Parsed { record, file, used, is_numbered, missing }
+    }
+
+    /// Why there is no text, if the tool that wrote the file says so. An [`Intake`](super::Intake)
+    /// counts such a record and leaves it out, and for [`RawRecord::parse`] it is an error.
+    pub fn missing(&self) -> Option<&str> {
+        match &self.body {
+            Body::Sample(sample) => sample.missing(),
+            _ => None,
         }
     }
 
@@ -184,6 +207,7 @@ impl RawRecord {
             },
             Body::Row(row) => jsonl::parse_value(row, &place, names),
             Body::Generation(text) => text.parse(&place).map(|story| (story, UsedNames::default())),
+            Body::Sample(sample) => sample.parse(number, &place),
             Body::Broken(problem) => Err(Error::invalid(place.clone(), problem)),
             Body::Refused(e) => Err(*e),
         };
@@ -312,6 +336,7 @@ enum Feed {
     Lines(LineReader, Cutter),
     Document(Document),
     Items(mags::Items),
+    Samples(Box<Samples>),
     #[cfg(feature = "parquet")]
     Rows(super::parquet::Rows),
     /// Rows in memory, and how many were given.
@@ -327,6 +352,7 @@ impl Feed {
                 .map(|Cut { line, body }| (line, body.map_or_else(Body::Broken, Body::Bytes)))),
             Self::Document(document) => document.next(),
             Self::Items(items) => items.next(),
+            Self::Samples(samples) => samples.next(),
             #[cfg(feature = "parquet")]
             Self::Rows(rows) => Ok(rows.next()),
             Self::Memory(rows, given) if *given == rows.count() => Ok(None),
@@ -445,6 +471,23 @@ impl RawRecords {
             };
             (self.number, self.row) = (next, self.row.saturating_add(1));
             let body = match body {
+                Body::Bytes(bytes) if matches!(origin.layout, Layout::Jsonl | Layout::Json) => {
+                    let place = Place::file(&origin.path).at_line(line);
+                    match sample::rewritten(&bytes, &place, &self.options.fields) {
+                        None => Body::Bytes(bytes),
+                        Some(Err(e)) => Body::Refused(Box::new(e)),
+                        Some(Ok(bodies)) => {
+                            let mut bodies = bodies.into_iter();
+                            let first = bodies.next().unwrap_or_else(|| Body::Bytes(bytes));
+                            for body in bodies {
+                                let (number, file) = (self.number, Arc::clone(&origin));
+                                self.number = number.saturating_add(1);
+                                self.pending.push_back(RawRecord { number, line, file, body });
+                            }
+                            first
+                        }
+                    }
+                }
                 Body::Bytes(bytes) if parts > 1 => {
                     let row = Arc::new(bytes);
                     self.pending.extend((number + 1..next).map(|number| {
@@ -475,145 +518,4 @@ impl Iterator for RawRecords {
         let next = self.next_record();
         self.end.pass_on(next)
     }
-}
-
-fn open_input(
-    input: Input,
-    options: &Arc<ReadOptions>,
-    first: (u64, u64),
-    count: &ByteCount,
-) -> Result<Option<OpenFile>> {
-    let (found, source) = match input {
-        Input::File(found) => {
-            let source = Source::open_counted(&found.path, &options.copies, count)?;
-            (found, source)
-        }
-        Input::Stream(name, stream) => {
-            let source = Source::from_reader(&name, stream)?;
-            (Found::file(name), source)
-        }
-        Input::Rows(path, rows) => {
-            let (layout, format, options) = (Layout::Jsonl, Format::Jsonl, Arc::clone(options));
-            let origin = Origin { path, format, layout, options, system: None, first };
-            return Ok(Some(OpenFile { origin: Arc::new(origin), feed: Feed::Memory(rows, 0) }));
-        }
-        Input::Text(path, text) => {
-            let stream = Box::new(Cursor::new(text.into_bytes()));
-            let lines = LineReader::new(stream, &path, options.max_line);
-            let feed = Feed::Lines(lines, Cutter::Whole { named: false, done: false });
-            let (layout, format) = (Layout::Whole { name: None }, Format::Text);
-            let options = Arc::clone(options);
-            let origin = Origin { path, format, layout, options, system: None, first };
-            return Ok(Some(OpenFile { origin: Arc::new(origin), feed }));
-        }
-    };
-    let Found { path, system, only_text } = found;
-    let format = options
-        .format
-        .or_else(|| Format::detect_named(&path, &source.start, &options.fields, options.wide));
-    let format = match format {
-        Some(Format::Text) if options.text_is_list && options.format.is_none() => {
-            Some(format::list_of(&source.start))
-        }
-        format => format,
-    };
-    if format != Some(Format::Parquet) {
-        source.check_text(&path)?;
-    }
-    let Some(format) = format else {
-        return Err(Error::FormatNotRecognised { place: Place::file(path) });
-    };
-    if options.wide && !matches!(format, Format::Csv | Format::Tsv) {
-        let problem = format!(
-            "one column per system is read from CSV and TSV, but the format of this is {format}"
-        );
-        return Err(Error::invalid(Place::file(path), problem));
-    }
-    let Some((path, layout, feed)) = feed(source, path, format, options, count)? else {
-        return Ok(None);
-    };
-    let system = system.filter(|_| !only_text || format == Format::Text);
-    let options = Arc::clone(options);
-    let origin = Arc::new(Origin { path, format, layout, options, system, first });
-    Ok(Some(OpenFile { origin, feed }))
-}
-
-/// How a file is cut into records and how these are parsed, and the file that errors name. An empty
-/// file that should have a header has no records.
-fn feed(
-    source: Source,
-    path: PathBuf,
-    format: Format,
-    options: &Arc<ReadOptions>,
-    count: &ByteCount,
-) -> Result<Option<(PathBuf, Layout, Feed)>> {
-    let lines =
-        |source: Source, path: &Path| LineReader::new(source.into_stream(), path, options.max_line);
-    let one_line = Cutter::Line { blank: false };
-    let (layout, feed) = match format {
-        Format::Jsonl => (Layout::Jsonl, Feed::Lines(lines(source, &path), one_line)),
-        Format::Json => {
-            (Layout::Json, Feed::Document(Document::new(source.into_stream(), &path, options)))
-        }
-        Format::Mags => {
-            let items = mags::Items::new(source.into_stream(), &path, options.max_line);
-            (Layout::Jsonl, Feed::Items(items))
-        }
-        Format::UnionAnnotations => (Layout::Union, Feed::Lines(lines(source, &path), one_line)),
-        Format::Text => {
-            let name = (!is_stdin(&path)).then(|| FileName::of(&path).stem().to_owned());
-            let cutter = Cutter::Whole { named: name.is_some(), done: false };
-            (Layout::Whole { name }, Feed::Lines(lines(source, &path), cutter))
-        }
-        Format::Lines => {
-            (Layout::Verbatim, Feed::Lines(lines(source, &path), Cutter::Line { blank: true }))
-        }
-        Format::Blocks => (Layout::Verbatim, Feed::Lines(lines(source, &path), Cutter::Block)),
-        Format::RocBlocks => {
-            (Layout::RocBlocks, Feed::Lines(lines(source, &path), Cutter::RocBlock))
-        }
-        Format::HannaAnnotations => {
-            let mut lines = lines(source, &path);
-            let Some((header, place)) = first_record(&mut lines, Dialect::CSV, &path)? else {
-                return Ok(None);
-            };
-            let columns = hanna::Columns::new(&header, &place)?;
-            let cutter = Cutter::Hanna(hanna::Grouper::new(columns.clone()));
-            (Layout::Hanna(columns), Feed::Lines(lines, cutter))
-        }
-        Format::Tsv | Format::Csv => {
-            let first = format::first_line(&source.start);
-            let dialect = header::dialect(first, format, &options.fields, options.wide);
-            let mut lines = lines(source, &path);
-            let Some((header, place)) = first_record(&mut lines, dialect, &path)? else {
-                return Ok(None);
-            };
-            let header = Header::new(&header, dialect, &options.fields, options.wide, &place)?;
-            (Layout::Delimited(header), Feed::Lines(lines, Cutter::of(dialect)))
-        }
-        Format::WritingPrompts => {
-            let (prompts, stories) = writing_prompts::pair_of(&path)?;
-            let open = |path: &Path| -> Result<LineReader> {
-                let source = Source::open_counted(path, &[], count)?;
-                source.check_text(path)?;
-                Ok(lines(source, path))
-            };
-            let feed = Feed::Lines(open(&stories)?, Cutter::Pair(open(&prompts)?));
-            let layout = Layout::WritingPrompts { max_words: options.max_words };
-            return Ok(Some((stories, layout, feed)));
-        }
-        #[cfg(feature = "parquet")]
-        Format::Parquet => {
-            let rows =
-                super::parquet::Rows::open(source, &path, &options.fields, options.max_line)?;
-            (Layout::Jsonl, Feed::Rows(rows))
-        }
-        #[cfg(not(feature = "parquet"))]
-        Format::Parquet => {
-            let problem = "this program was built without the feature `parquet`, so it cannot read \
-                           Parquet";
-            return Err(Error::invalid(Place::file(path), problem));
-        }
-    };
-    Ok(Some((path, layout, feed)))
 }

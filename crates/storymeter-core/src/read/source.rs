@@ -79,6 +79,22 @@ impl Source {
         Ok(Self { start, remainder: input, file: None, packed })
     }
 
+    /// Reads more of the beginning, up to so many bytes of it.
+    pub fn look_further(&mut self, bytes: usize, path: &Path) -> Result<()> {
+        let more = bytes.saturating_sub(self.start.len()) as u64;
+        match self.remainder.by_ref().take(more).read_to_end(&mut self.start) {
+            Ok(_) => Ok(()),
+            Err(e) => match damage(&e) {
+                // It is reported when the bytes before it were read.
+                Some(damage) => {
+                    self.remainder = Box::new(BufReader::new(Damaged(damage.clone())));
+                    Ok(())
+                }
+                None => Err(Error::io(Place::file(path), e)),
+            },
+        }
+    }
+
     /// Refuses text that is not UTF-8 as a whole, before it is taken for lines that are wrong.
     pub fn check_text(&self, path: &Path) -> Result<()> {
         match other_encoding(&self.start) {
@@ -179,7 +195,7 @@ impl<R: BufRead> Read for Gunzip<R> {
 /// the program zstd itself accepts. A file may ask for any window, and the memory for it is taken
 /// before the first byte is unpacked.
 #[cfg(feature = "zstd")]
-const LARGEST_WINDOW: u32 = 27;
+pub(super) const LARGEST_WINDOW: u32 = 27;
 
 /// A decoder whose errors about the data are [`Damage`]. Frames that follow each other are one
 /// stream.
@@ -327,7 +343,7 @@ fn files_of(folder: &Path, format: Option<Format>) -> Result<Vec<Found>> {
     }
     if files.is_empty() && of_systems.is_empty() {
         let problem = "the folder has no file of stories: none ends in .jsonl, .json, .csv, .tsv, \
-                       .txt, .md, .wp_source or .parquet (or one of these and .gz or .zst)";
+                       .txt, .md, .wp_source, .parquet or .eval (or one of these and .gz or .zst)";
         return Err(Error::invalid(Place::file(folder), problem));
     }
     if files.is_empty() {
@@ -362,6 +378,13 @@ fn contents(folder: &Path, format: Option<Format>) -> Result<(Vec<PathBuf>, Vec<
     // Notes in Markdown often stand beside data.
     if format.is_none() && !files.iter().all(|path| is_text(path)) {
         files.retain(|path| FileName::of(path).ending() != Some(Ending::Markdown));
+    }
+    // lm-evaluation-harness writes its scores beside the samples.
+    let named = |path: &PathBuf, start: &str| {
+        path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(start))
+    };
+    if format.is_none() && files.iter().any(|path| named(path, "samples_")) {
+        files.retain(|path| !named(path, "results_"));
     }
     files.sort();
     folders.sort();

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::Format;
 use super::names::{FieldNames, FieldUse, UsedNames};
 use super::raw::Origin;
+use super::shown::{cut, quoted};
 use super::source::is_stdin;
 
 /// What was read: how many stories, of how many systems, from which kinds of files, and under which
@@ -39,6 +40,15 @@ pub struct Summary {
     pub(super) given: FieldNames,
     /// The number of stories that got another id because theirs was taken.
     pub renumbered: u64,
+    /// The number of samples that the tool which wrote the file has no text for.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub left_out: u64,
+    /// The first reasons that it gives for that.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reasons: Vec<String>,
+    /// The first columns of wide tables that are no systems, and why.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub columns_left_out: Vec<String>,
     /// If the whole input is one plain text that was read as one story: what it looks like.
     pub one_text: Option<OneText>,
     /// Hashes of the names of the systems.
@@ -47,6 +57,12 @@ pub struct Summary {
 }
 
 impl Summary {
+    /// The number of reasons that are kept.
+    const REASONS: usize = 3;
+
+    /// The number of columns that are kept.
+    const COLUMNS: usize = 30;
+
     /// The number of systems that are named.
     pub fn systems(&self) -> usize {
         self.systems.len()
@@ -58,6 +74,11 @@ impl Summary {
         self.files += other.files;
         self.standard_input |= other.standard_input;
         self.renumbered += other.renumbered;
+        self.left_out += other.left_out;
+        add_new(&mut self.columns_left_out, other.columns_left_out);
+        self.columns_left_out.truncate(Self::COLUMNS);
+        add_new(&mut self.reasons, other.reasons);
+        self.reasons.truncate(Self::REASONS);
         self.systems.extend(other.systems);
         add_new(&mut self.formats, other.formats);
         add_new(&mut self.delimiters, other.delimiters);
@@ -83,6 +104,16 @@ impl Summary {
         self.standard_input |= is_stdin(&file.path);
         add_new(&mut self.formats, [file.format]);
         add_new(&mut self.delimiters, file.unusual_delimiter());
+        add_new(&mut self.columns_left_out, file.left_out().iter().take(Self::COLUMNS).cloned());
+        self.columns_left_out.truncate(Self::COLUMNS);
+    }
+
+    /// Counts a sample without a text.
+    pub(super) fn leave_out(&mut self, reason: &str) {
+        self.left_out += 1;
+        if self.reasons.len() < Self::REASONS {
+            add_new(&mut self.reasons, [cut(reason).into_owned()]);
+        }
     }
 
     /// Counts a story.
@@ -92,6 +123,10 @@ impl Summary {
             self.systems.insert(hash(system));
         }
     }
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// A hash that is the same in the whole process, so that summaries can be merged. Its key is
@@ -137,11 +172,23 @@ impl fmt::Display for Summary {
         for (number, field) in self.fields.iter().enumerate() {
             write!(f, "{} {field}", if number == 0 { ";" } else { "," })?;
         }
-        match self.renumbered {
-            0 => Ok(()),
-            1 => f.write_str("; 1 id was made unique"),
-            count => write!(f, "; {count} ids were made unique"),
+        match self.columns_left_out.as_slice() {
+            [] => {}
+            [column] => write!(f, "; left out the column {column}")?,
+            columns => write!(f, "; left out the columns {}", columns.join(", "))?,
         }
+        match self.renumbered {
+            0 => {}
+            1 => f.write_str("; 1 id was made unique")?,
+            count => write!(f, "; {count} ids were made unique")?,
+        }
+        if self.left_out > 0 {
+            let verb = if self.left_out == 1 { "was" } else { "were" };
+            let count = counted(self.left_out, "sample", "samples");
+            let reasons: Vec<String> = self.reasons.iter().map(|reason| quoted(reason)).collect();
+            write!(f, "; {count} without a text {verb} left out: {}", reasons.join(", "))?;
+        }
+        Ok(())
     }
 }
 

@@ -1,5 +1,6 @@
 //! Tests of reading and writing, with files like those of a user, and of what is read.
 
+mod archives;
 mod aspects;
 mod atomic_files;
 mod bad_input;
@@ -10,11 +11,13 @@ mod folder;
 mod foreign_scores;
 mod formats;
 mod hanna_scores;
+mod harnesses;
 mod hostile;
 mod ids;
 mod layouts;
 mod mags;
 mod names;
+mod nested;
 #[cfg(feature = "parquet")]
 mod parquet_limits;
 #[cfg(feature = "parquet")]

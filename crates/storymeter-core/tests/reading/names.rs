@@ -415,3 +415,46 @@ fn scores_without_an_id_or_an_item_have_the_same_rows_in_every_format() {
         }
     }
 }
+
+#[test]
+fn only_columns_that_look_like_stories_are_systems() {
+    let story = |word: &str| format!("{word} {}", "walked over the hill to the sea ".repeat(4));
+    let row = |n: usize| {
+        let (a, b) = (story(&format!("Mara{n}")), story(&format!("Theo{n}")));
+        format!("{n},k{n},A door number {n}.,{},{a},{b},sad,{n}.5,4\n", story("Write"))
+    };
+    let head = "id,uuid,topic,writing_prompt,atlas,birch,mood,length,human.plot\n";
+    let content: String = (0..5).fold(head.to_owned(), |table, n| table + &row(n));
+    let line = summary("a.csv", &content, &options_of_wide()).to_string();
+    assert_eq!(
+        line,
+        "read 10 stories of 2 systems from 1 file (csv); left out the columns \"human.plot\" \
+         (ratings), \"uuid\" (few words), \"topic\" (prompts), \"writing_prompt\" (prompts), \
+         \"mood\" (few words), \"length\" (numbers)"
+    );
+    // Other columns can be chosen, whatever is in them.
+    let chosen = |names: &[&str]| {
+        let names = names.iter().map(|&name| name.to_owned()).collect();
+        ReadOptions::default().with(|it| it.system_columns = names)
+    };
+    let stories = read("a.csv", &content, &chosen(&["birch", "mood"]));
+    let systems: Vec<_> = stories.iter().filter_map(|story| story.system.as_deref()).collect();
+    assert_eq!(systems[..2], ["birch", "mood"]);
+    assert_eq!((stories.len(), stories[1].text.as_str()), (10, "sad"));
+    let line = summary("a.csv", &content, &chosen(&["birch"])).to_string();
+    assert_eq!(line, "read 5 stories of 1 system from 1 file (csv)");
+    let message = error_with("a.csv", &content, &chosen(&["beech"]));
+    assert!(
+        message.starts_with("a.csv:1: there is no column \"beech\"; the columns are: id, uuid")
+    );
+    // One text over and over is no system, and neither is a table without stories.
+    let same = (0..5).fold("atlas,birch\n".to_owned(), |table, n| {
+        table + &format!("{},{}\n", story(&format!("Mara{n}")), story("Follow"))
+    });
+    let line = summary("a.csv", &same, &options_of_wide()).to_string();
+    assert!(line.ends_with("left out the column \"birch\" (repeated texts)"), "{line}");
+    assert_eq!(
+        error_with("a.csv", "n,mood\n1,sad\n2,glad\n", &options_of_wide()),
+        "a.csv:1: no column has stories; there are: \"n\" (numbers), \"mood\" (few words)"
+    );
+}
