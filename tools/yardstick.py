@@ -1,14 +1,22 @@
 #!/usr/bin/env python3
-"""Makes the yardstick of a model: what `storymeter score --explain` compares a score with.
+"""Makes the yardstick of a model: what `storymeter score` compares a score with.
 
-It is the part "yardstick" of models/union-compact.about.json: histograms of the scores of human and
-of machine stories by length, and how well each diagnosis agrees with readers, with 95% intervals.
+It is the part "yardstick" of models/NAME.about.json: histograms of the scores of human and of machine
+stories by length, and how well each diagnosis of union agrees with readers, with 95% intervals. What
+the part says about validity is written by hand, with the numbers of the check
+`trust::the_cards_say_what_was_measured_on_modern_stories`, and stays as it is.
 
     tools/yardstick.py stories DATA > stories.jsonl
     tools/yardstick.py rated DATA > rated.jsonl
     storymeter score stories.jsonl -o scores.jsonl
     storymeter score rated.jsonl --explain -o explained.jsonl
     tools/yardstick.py write DATA scores.jsonl explained.jsonl models/union-compact.about.json
+
+The histograms of criteria are of fewer stories, and of human ones alone:
+
+    tools/yardstick.py human DATA > human.jsonl
+    storymeter score human.jsonl --metric criteria -o human-scores.jsonl
+    tools/yardstick.py norms DATA human-scores.jsonl models/criteria.about.json
 
 DATA is the folder of the shared data, which is not part of the repository. The scores take about
 half an hour on one core. Only the standard library of Python is needed.
@@ -28,6 +36,7 @@ RESAMPLES = 2000
 # The largest numbers of words of a class. Stories of five sentences have up to 80 words and are
 # read at once; longer ones are read in windows and score lower, whoever wrote them.
 LENGTHS = [80, 250, None]
+CRITERIA_LENGTHS = [80, 250, 600, None]
 ERRORS = {
     "repetition": ("repeated plots", 1),
     "incoherence": ("bad coherence", 2),
@@ -36,12 +45,8 @@ ERRORS = {
 }
 ENOUGH_READERS = 3  # of seven
 SOURCES = {
-    ("human", 0): "ROCStories (held out)",
-    ("human", 1): "WritingPrompts, Reddit, MCTest and fairy tales",
-    ("human", 2): "WritingPrompts, Reddit, MCTest and fairy tales",
-    ("machine", 0): "ROCStories prompts: BART, GPT-3, HINT, KG-GPT-2, Megatron, ProGen",
-    ("machine", 1): "WritingPrompts prompts: BART, GPT-3, HINT, ProGen, HANNA's ten systems",
-    ("machine", 2): "WritingPrompts prompts: HANNA's ten systems, BART, GPT-3, HINT, ProGen",
+    "human": "ROCStories (held out) up to 80 words; WritingPrompts, Reddit, MCTest and fairy tales above",
+    "machine": "models of 2018 to 2021",
 }
 
 
@@ -81,21 +86,25 @@ def rated(data):
     return found
 
 
-def length_class(text):
-    words = len(text.split())
-    return next(at for at, most in enumerate(LENGTHS) if most is None or words <= most)
+def human(data):
+    """The human stories of the histograms of criteria, as (id, prompt, text)."""
+    roc = lines(f"{data}/annotated/union_roc/reference.txt")
+    found = [(f"roc-{at}", None, roc[at].strip()) for at in range(0, len(roc), len(roc) // 2000)]
+    for number, line in enumerate(lines(f"{data}/long/stories.jsonl.gz")[::24]):
+        story = json.loads(line)
+        found.append((f"long-{number}", story["prompt"] or None, story["story"]))
+    return found
 
 
-def histograms(data, scores):
-    counts = {}
-    for id, writer, text in stories(data):
-        own = counts.setdefault((writer, length_class(text)), [0] * PARTS)
-        own[min(int(scores[id] * PARTS), PARTS - 1)] += 1
-    return [
-        {"writer": writer, "longest": LENGTHS[at], "source": SOURCES[writer, at], "counts": counts[writer, at]}
-        for writer in ("human", "machine")
-        for at in range(len(LENGTHS))
-    ]
+def norms(scored, source, low, high, lengths):
+    """The histograms of (text, score), by length."""
+    classes = [{"longest": most, "counts": [0] * PARTS} for most in lengths]
+    for text, score in scored:
+        words = len(text.split())
+        own = next(one for one in classes if one["longest"] is None or words <= one["longest"])
+        part = int((score - low) / (high - low) * PARTS)
+        own["counts"][min(part, PARTS - 1)] += 1
+    return {"source": source, "low": low, "high": high, "classes": classes}
 
 
 def area(positive, negative):
@@ -144,26 +153,50 @@ def areas(data, explained):
     return rows
 
 
+def scores_of(path):
+    """The scores by id, and the hash of the weights that computed them."""
+    scores = {row["id"]: row["scores"] for row in map(json.loads, lines(path))}
+    with open(path + ".meta.json", encoding="utf-8") as file:
+        weights = re.search(r"weights:([0-9a-f]+)", file.read()).group(1)
+    return scores, weights
+
+
 def write(data, scores_path, explained_path, about_path):
-    scores = {}
-    for line in lines(scores_path):
-        row = json.loads(line)
-        scores[row["id"]] = row["scores"]["union"]
+    scores, weights = scores_of(scores_path)
     rows = map(json.loads, lines(explained_path))
     explained = {row["id"]: row["explanation"] for row in rows}
-    with open(scores_path + ".meta.json", encoding="utf-8") as file:
-        weights = re.search(r"weights:([0-9a-f]+)", file.read()).group(1)
-    with open(about_path, encoding="utf-8") as file:
+    own = {"name": "union"}
+    for kind in ("human", "machine"):
+        scored = [(text, scores[id]["union"]) for id, writer, text in stories(data) if writer == kind]
+        own[kind] = norms(scored, SOURCES[kind], 0.0, 1.0, LENGTHS)
+    save(about_path, weights, [own], areas(data, explained))
+
+
+def write_norms(data, scores_path, about_path):
+    """The histograms of every column of criteria. A story without a prompt has no relevance."""
+    scores, weights = scores_of(scores_path)
+    sample = human(data)
+    columns = []
+    for key in scores[sample[0][0]]:
+        scored = [(text, scores[id][key]) for id, _, text in sample if scores[id][key] is not None]
+        classes = norms(scored, SOURCES["human"], 1.0, 5.0, CRITERIA_LENGTHS)
+        columns.append({"name": key.split("/")[1], "human": classes})
+    save(about_path, weights, columns, [])
+
+
+def save(path, weights, columns, diagnosis):
+    """Puts a yardstick into the texts of a card, and keeps what they say about validity."""
+    with open(path, encoding="utf-8") as file:
         about = json.load(file)
-    about["yardstick"] = {
-        "weights": weights,
-        "scores": histograms(data, scores),
-        "diagnosis": areas(data, explained),
-    }
+    old = {one["name"]: one for one in about.get("yardstick", {}).get("columns", [])}
+    for column in columns:
+        if "validity" in old.get(column["name"], {}):
+            column["validity"] = old[column["name"]]["validity"]
+    about["yardstick"] = {"weights": weights, "columns": columns, "diagnosis": diagnosis}
     text = json.dumps(about, indent=2, ensure_ascii=False)
     # A histogram on one line is easier to read than on a hundred.
     text = re.sub(r"\[\s+((?:\d+,?\s+)+)\]", lambda found: "[" + " ".join(found.group(1).split()) + "]", text)
-    with open(about_path, "w", encoding="utf-8") as file:
+    with open(path, "w", encoding="utf-8") as file:
         file.write(text + "\n")
 
 
@@ -175,8 +208,13 @@ def main(arguments):
         case ["rated", data]:
             for id, text, _ in rated(data):
                 print(json.dumps({"id": id, "story": text}))
+        case ["human", data]:
+            for id, prompt, text in human(data):
+                print(json.dumps({"id": id, "prompt": prompt, "story": text}))
         case ["write", data, scores, explained, about]:
             write(data, scores, explained, about)
+        case ["norms", data, scores, about]:
+            write_norms(data, scores, about)
         case _:
             sys.exit(__doc__)
 

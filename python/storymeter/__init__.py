@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ._compare import Comparisons as Comparisons
     from ._compare import RankedSystem as RankedSystem
     from ._compare import SystemPair as SystemPair
+    from ._compare import Verdict as Verdict
     from ._compare import compare as compare
     from ._correlate import Agreement as Agreement
     from ._correlate import Coefficient as Coefficient
@@ -71,6 +72,7 @@ _LAZY = {
     "Comparisons": "_compare",
     "RankedSystem": "_compare",
     "SystemPair": "_compare",
+    "Verdict": "_compare",
     "compare": "_compare",
     "Agreement": "_correlate",
     "Coefficient": "_correlate",
@@ -149,6 +151,7 @@ __all__ = [
     "Standing",
     "Suggestion",
     "SystemPair",
+    "Verdict",
     "WeakPair",
     "compare",
     "correlate",

@@ -13,7 +13,7 @@ from ._how import checked_draws, checked_seed, checked_threads
 from ._sheet import Sheet, sheets_of
 from ._tables import table_of
 
-__all__ = ["Comparison", "Comparisons", "RankedSystem", "SystemPair", "compare"]
+__all__ = ["Comparison", "Comparisons", "RankedSystem", "SystemPair", "Verdict", "compare"]
 
 
 @dataclass(frozen=True)
@@ -99,11 +99,43 @@ class Comparison:
         return self.conclusion
 
 
+@dataclass(frozen=True)
+class Verdict:
+    """What all columns of a comparison say together.
+
+    Attributes
+    ----------
+    winner
+        The best system; ``None`` if none can be called the best.
+    headline
+        Who is best, or that nobody is.
+    details
+        Why, and what a reader should know, the most important first.
+    trust
+        How far the columns can be trusted, for the columns that say so.
+    """
+
+    winner: str | None
+    headline: str
+    details: tuple[str, ...]
+    trust: tuple[str, ...]
+    _given: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything that is known, as in the JSON of the command line."""
+        return self._given
+
+    def __str__(self) -> str:
+        return "\n".join([self.headline, *self.details])
+
+
 class Comparisons(Sequence[Comparison]):
     """One :class:`Comparison` per metric. If there is only one metric, its parts are here too.
 
     Attributes
     ----------
+    verdict
+        What all metrics say together.
     conclusion, warnings, ranking, pairs, signature
         Those of the only comparison.
     sheets
@@ -114,7 +146,9 @@ class Comparisons(Sequence[Comparison]):
 
     def __init__(self, written: str, sheets: list[Sheet], notes: Sequence[str]) -> None:
         self._json = written
-        self._comparisons = tuple(_comparison(given) for given in json.loads(written))
+        given = json.loads(written)
+        self.verdict = _verdict(given["verdict"])
+        self._comparisons = tuple(_comparison(one) for one in given["comparisons"])
         self.sheets = sheets
         self.notes = tuple(notes)
 
@@ -173,27 +207,35 @@ class Comparisons(Sequence[Comparison]):
         return f"{self._json}\n"
 
     def to_pandas(self) -> Any:
-        """The first table of :attr:`sheets` as a frame of pandas."""
-        return self.sheets[0].to_pandas()
+        """The means of the systems by all metrics, or the systems by the only one, for pandas."""
+        return self._numbers.to_pandas()
 
     def to_polars(self) -> Any:
-        """The first table of :attr:`sheets` as a frame of polars."""
-        return self.sheets[0].to_polars()
+        """The means of the systems by all metrics, or the systems by the only one, for polars."""
+        return self._numbers.to_polars()
+
+    @property
+    def _numbers(self) -> Sheet:
+        return next(sheet for sheet in self.sheets if sheet.id != "leaders")
+
+    @property
+    def _said(self) -> list[str]:
+        warned = dict.fromkeys(_warned(line) for one in self for line in one.warnings)
+        return [self.verdict.headline, *self.verdict.details, *warned]
 
     def __str__(self) -> str:
-        said = [line for one in self for line in (one.conclusion, *map(_warned, one.warnings))]
-        return "\n".join([*said, "", *(str(sheet) for sheet in self.sheets)])
+        sheets = (str(sheet) for sheet in self.sheets)
+        return "\n".join([*self._said, "", *sheets, *self.verdict.trust])
 
     def __repr__(self) -> str:
         return str(self)
 
     def _repr_html_(self) -> str:
-        said = "".join(
-            f"<p>{html.escape(line)}</p>"
-            for one in self
-            for line in (one.conclusion, *map(_warned, one.warnings))
-        )
-        return said + "".join(sheet._repr_html_() for sheet in self.sheets)
+        def paragraphs(lines: Sequence[str]) -> str:
+            return "".join(f"<p>{html.escape(line)}</p>" for line in lines)
+
+        sheets = "".join(sheet._repr_html_() for sheet in self.sheets)
+        return paragraphs(self._said) + sheets + paragraphs(self.verdict.trust)
 
 
 @dataclass
@@ -290,6 +332,21 @@ def _number(given: Any) -> float | None:
 
 def _ends(given: Any) -> tuple[float, float] | None:
     return (given["low"], given["high"]) if given and "low" in given else None
+
+
+def _verdict(given: dict[str, Any]) -> Verdict:
+    sentences, outcome = given["sentences"], given["outcome"]
+    trust = (
+        _warned(line["text"]) if line["is_warning"] else line["text"]
+        for line in sentences["trust"]
+    )
+    return Verdict(
+        winner=outcome["winner"]["system"] if isinstance(outcome, dict) else None,
+        headline=sentences["headline"],
+        details=tuple(sentences["details"]),
+        trust=tuple(trust),
+        _given=given,
+    )
 
 
 def _comparison(given: dict[str, Any]) -> Comparison:

@@ -74,6 +74,7 @@ class Standing:
     above_machine: float
     human_stories: int
     machine_stories: int
+    machines: str
     shortest: int
     longest: int | None
 

@@ -89,9 +89,32 @@ def test_it_prints_as_text_and_as_html():
     hostile = [{**row, "system": row["system"].replace("rain", "<i>rain")} for row in rows()]
     found = sm.compare(hostile, "bleu")
     assert str(found).startswith(found.conclusion)
+    assert found.verdict.headline == found.conclusion
     assert "&lt;i&gt;rain" in found._repr_html_() and "<i>rain" not in found._repr_html_()
     assert "system" in found.to_pandas().columns
     assert found.to_polars().height == 3
+
+
+def test_the_verdict_is_about_all_columns(cli, path):
+    lengths = {"rain": 50, "tale": 1000, "Human": 400}
+    rows_with_lengths = [{**row, "words": lengths[row["system"]]} for row in rows()]
+    lines = [
+        {**{name: row[name] for name in ("id", "system", "item", "words")},
+         "scores": {"bleu": row["bleu"], "ter": row["ter"]}}
+        for row in rows_with_lengths
+    ]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    found = sm.compare(path)
+    assert found.verdict.winner is None
+    assert found.verdict.headline == "No clear winner: tale leads by bleu."
+    assert any("hardly overlap" in line for line in found.verdict.details)
+    assert str(found).startswith(str(found.verdict))
+    assert str(found.verdict) in cli("compare", path)
+    assert found.verdict.to_dict()["outcome"] == "no-clear-winner"
+    assert [sheet.id for sheet in found.sheets][:2] == ["leaders", "means"]
+    assert list(found.to_pandas().columns)[0] == "system"
+    plain = sm.compare(rows(), ["bleu", "ter"], higher="ter").verdict
+    assert plain.winner == "tale" and plain.headline.startswith("tale leads by bleu")
 
 
 def test_wrong_arguments_are_named():

@@ -43,8 +43,8 @@ pub enum SheetSet {
 /// Reads the study of a folder.
 ///
 /// # Errors
-/// Where the folder has no `study.json`, or it cannot be read, is not a study, or has parts that do
-/// not fit together.
+/// Returns an error if the folder has no `study.json`, or it cannot be read, is not a study, or has
+/// parts that do not fit together.
 pub fn read(folder: &Path) -> Result<Study> {
     let path = folder.join(STUDY);
     let text = file::read(&path, MOST_BYTES)?;
@@ -85,8 +85,9 @@ pub fn files(folder: &Path) -> Vec<PathBuf> {
 /// `inputs` are files that the study was made from. None of them is replaced or removed.
 ///
 /// # Errors
-/// Where a file to be written or removed is an input or read-only, or the folder holds the result
-/// of a [`suite`], in which cases nothing changes; or where the file system refuses a step.
+/// Returns an error if a file to be written or removed is an input or read-only, or the folder
+/// holds the result of a [`suite`], in which cases nothing changes; or if the file system
+/// refuses a step.
 pub fn write(
     study: &Study,
     folder: &Path,

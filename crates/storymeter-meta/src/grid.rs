@@ -42,9 +42,9 @@ impl Grid {
     /// Arranges a table. Where no row has a system, every story is an item of its own.
     ///
     /// # Errors
-    /// Where a system has an id twice, where a system has two stories for one item, where only some
-    /// rows have a system, or where there are too many systems, columns or cells, or too large
-    /// numbers.
+    /// Returns an error if a system has an id twice, if a system has two stories for one item,
+    /// if only some rows have a system, or if there are too many systems, columns or cells,
+    /// or too large numbers.
     pub fn from_table(table: &ScoreTable) -> Result<Self> {
         table.index()?;
         check_numbers(table)?;

@@ -87,7 +87,7 @@ impl Default for Options {
 /// Runs the whole analysis of a file in the layout of `hanna_metric_scores.csv`.
 ///
 /// # Errors
-/// Where a file cannot be read, or the data do not allow the analysis.
+/// Returns an error if a file cannot be read, or the data do not allow the analysis.
 pub fn analyse(path: &Path, options: &Options) -> Result<Study> {
     analyse_file(path, options).map_err(|error| error.in_file(Some(path)))
 }

@@ -85,6 +85,8 @@ fn metrics(criterion: &mut Criterion) {
         "text-length",
         "novelty-3",
         "density",
+        "slop",
+        "homogeneity",
     ] {
         group.bench_function(id, |bencher| {
             bencher.iter(|| {

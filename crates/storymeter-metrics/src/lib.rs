@@ -15,6 +15,7 @@ mod metrics;
 mod of_corpus;
 mod per_story;
 mod rouge;
+mod slop;
 pub mod tokenize;
 
 use storymeter_core::{Catalogue, Entry};

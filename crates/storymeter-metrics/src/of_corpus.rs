@@ -4,11 +4,9 @@
 use std::io;
 
 use storymeter_core::{
-    CorpusReader, CorpusWriter, Description, Metric, MetricError, Prepared, Request, Resources,
-    Rows, Signature, Survey, Value,
+    CorpusReader, CorpusWriter, Description, Metric, MetricError, Prepared, Resources, Rows,
+    Signature, Survey, Value,
 };
-
-use crate::per_story::fill_values;
 
 /// How stories are measured once the corpus is known. [`OfCorpus`] makes a [`Metric`] of it.
 pub(crate) trait CorpusMeasure: Clone + Send + Sync + 'static {
@@ -38,11 +36,11 @@ pub(crate) trait CorpusMeasure: Clone + Send + Sync + 'static {
     /// Fills the row of one story, which is all zero when it comes in.
     fn fill(&self, story: &Prepared<'_>, corpus: &Self::Corpus, row: &mut [f64]);
 
-    /// The score of a row.
-    fn score(&self, row: &[f64]) -> f64;
+    /// The values of a row, one per column.
+    fn values(&self, row: &[f64], values: &mut [Value]);
 }
 
-/// A metric of one column that needs a first pass over all stories.
+/// A metric that needs a first pass over all stories.
 pub(crate) struct OfCorpus<M: CorpusMeasure> {
     description: Description,
     measure: M,
@@ -51,13 +49,9 @@ pub(crate) struct OfCorpus<M: CorpusMeasure> {
 }
 
 impl<M: CorpusMeasure> OfCorpus<M> {
-    /// The metric of a request, with rows of this width, before its first pass.
-    pub fn boxed(
-        request: &Request<'_>,
-        width: usize,
-        measure: M,
-    ) -> Result<Box<dyn Metric>, MetricError> {
-        let description = request.describe().width(width).signature(measure.signature(None));
+    /// The metric before its first pass. The measure makes its signature.
+    pub fn boxed(description: Description, measure: M) -> Result<Box<dyn Metric>, MetricError> {
+        let description = description.signature(measure.signature(None));
         Ok(Box::new(Self { description, measure, corpus: None }))
     }
 
@@ -83,7 +77,7 @@ impl<M: CorpusMeasure> Metric for OfCorpus<M> {
     }
 
     fn values(&self, row: &[f64], values: &mut [Value]) {
-        fill_values(values, |scores| scores[0] = self.measure.score(row));
+        self.measure.values(row, values);
     }
 
     fn survey(&self) -> Option<Box<dyn Survey>> {

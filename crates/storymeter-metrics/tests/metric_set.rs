@@ -110,7 +110,7 @@ fn an_unknown_option_names_the_nearest_and_all_others() {
 
 #[test]
 fn a_metric_of_the_corpus_without_its_first_pass_is_an_error() {
-    for typed in ["cider-d", "self-bleu"] {
+    for typed in ["cider-d", "self-bleu", "homogeneity"] {
         let error = set(&[typed]).unwrap().batch(&[record("A.", "B.")]).err().expect(typed);
         assert!(matches!(error, MetricError::NoCorpus { metric } if metric == typed));
     }

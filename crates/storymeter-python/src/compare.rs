@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use storymeter_meta::study::Sides;
-use storymeter_meta::systems::{Options, compare as compare_table, verdict};
+use storymeter_meta::systems::verdict::verdict;
+use storymeter_meta::systems::{Options, compare as compare_table};
 use storymeter_meta::view::{self, DescribedComparisons};
 
 use crate::tables::{Table, correction, directions, share, shown};

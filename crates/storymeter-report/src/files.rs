@@ -30,7 +30,7 @@ use crate::svg::Figure;
 /// ```
 ///
 /// # Errors
-/// Where a figure cannot be converted, or the file system refuses a file.
+/// Returns an error if a figure cannot be converted, or the file system refuses a file.
 pub fn write(figures: &[Figure], folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(prepare(figures, folder, &Progress::unwatched())?.commit(&[])?)
 }
@@ -41,8 +41,8 @@ pub fn write(figures: &[Figure], folder: &Path) -> Result<Vec<PathBuf>> {
 /// figure.
 ///
 /// # Errors
-/// Where a figure cannot be converted, the folder cannot be made or written to, or the disk is
-/// full.
+/// Returns an error if a figure cannot be converted, the folder cannot be made or written to, or
+/// the disk is full.
 pub fn prepare(figures: &[Figure], folder: &Path, progress: &Progress) -> Result<StagedFolder> {
     fs::create_dir_all(folder).map_err(|e| CoreError::io(Place::file(folder), e))?;
     let mut staged = StagedFolder::new(folder)?;

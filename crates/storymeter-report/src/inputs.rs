@@ -107,8 +107,8 @@ impl Inputs {
     /// them; and rated stories that were scored twice are compared.
     ///
     /// # Errors
-    /// Where a path cannot be read, is none of these, score tables cannot be joined, or there is
-    /// nothing to report.
+    /// Returns an error if a path cannot be read, is none of these, score tables cannot be joined,
+    /// or there is nothing to report.
     pub fn read(paths: &[PathBuf], stories: Option<&Path>, catalogue: &Catalogue) -> Result<Self> {
         let mut inputs = Self::default();
         let mut files = Vec::new();
@@ -219,8 +219,8 @@ impl Inputs {
     /// other column has.
     ///
     /// # Errors
-    /// Where no study, test suite or score table has such a metric. The error names the nearest
-    /// one.
+    /// Returns an error if no study, test suite or score table has such a metric. The error names
+    /// the nearest one.
     pub fn highlight(&mut self, name: &str) -> Result<()> {
         let studied = self.runs.iter().flat_map(|run| run.study.keys(Role::Metric));
         let scored = self.tables.iter().flat_map(|table| table.stories.keys(Role::Metric));

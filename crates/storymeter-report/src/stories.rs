@@ -52,7 +52,7 @@ impl StoryTable {
     /// ```
     ///
     /// # Errors
-    /// Where the file is not a score table.
+    /// Returns an error if the file is not a score table.
     pub fn read(path: &Path, catalogue: &Catalogue) -> Result<Self> {
         Self::parse(file::read(path, MOST_BYTES)?, path, catalogue)
     }
@@ -113,7 +113,7 @@ impl StoryTable {
     /// Reads a file of stories that have ratings at most, and no scores.
     ///
     /// # Errors
-    /// Where the file cannot be read, or an id is there twice.
+    /// Returns an error if the file cannot be read, or an id is there twice.
     pub fn read_stories(path: &Path) -> Result<Self> {
         let mut rows = Vec::new();
         let mut details = Vec::new();
@@ -194,8 +194,8 @@ impl StoryTable {
     /// the table has none of its own.
     ///
     /// # Errors
-    /// Where the file cannot be read, where a system has an id twice, or where the row of a
-    /// story is not certain.
+    /// Returns an error if the file cannot be read, if a system has an id twice, or if the
+    /// row of a story is not certain.
     pub(crate) fn join(&mut self, path: &Path) -> Result<()> {
         let has_ratings = !self.scores.of_role(Role::Human).is_empty();
         let mut rows = self.scores.rows().to_vec();

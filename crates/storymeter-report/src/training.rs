@@ -61,7 +61,7 @@ impl TrainingLog {
     /// ```
     ///
     /// # Errors
-    /// Where the file cannot be read, or a line after the first points is broken.
+    /// Returns an error if the file cannot be read, or a line after the first points is broken.
     pub fn read(path: &Path, name: &str) -> Result<Option<Self>> {
         Self::parse(&file::read(path, MOST_BYTES)?, path, name)
     }

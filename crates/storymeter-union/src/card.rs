@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
+use storymeter_core::ScoreColumn;
 use storymeter_encoder::{Config, Grid, Tokenizer};
 
 use crate::about::About;
@@ -199,6 +200,13 @@ impl Card {
         score.chain(diagnosis).for_each(|number| hash.update(number.to_le_bytes()));
         if let Some(criteria) = &self.criteria {
             criteria.hash(hash);
+        }
+    }
+
+    /// Adds to the columns of a metric what the card says about them.
+    pub(crate) fn describe(&self, columns: &mut [ScoreColumn]) {
+        if let Some(reference) = &self.about.reference_scores {
+            reference.describe(columns);
         }
     }
 

@@ -267,7 +267,8 @@ impl UnionScorer {
             None
         };
         let reference = self.model.card.about.reference_scores.as_ref().filter(|_| !wordless);
-        let words = story.text.split_whitespace().count();
+        let words = story.text.split_whitespace().count() as u64;
+        let own = reference.and_then(|one| one.column(self.model.card.kind.metric()));
         Ok(Explanation {
             union: score.probability,
             logit: score.logit,
@@ -277,7 +278,7 @@ impl UnionScorer {
             } else {
                 self.model.card.probability(score.logit, 0.0) - score.probability
             },
-            standing: reference.and_then(|one| one.standing(score.probability, words)),
+            standing: own.and_then(|one| one.standing(score.probability, words)),
             warnings,
             diagnosis: score.damage.map(|damage| Diagnosis::new(damage, reference)),
             sentences,

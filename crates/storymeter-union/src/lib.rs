@@ -91,7 +91,7 @@ pub use metric::ENTRY;
 pub use model::{MODEL_FILES, Model};
 pub use normalise::normalise;
 pub use reference_scores::{
-    DiagnosisArea, Histogram, ReferenceScores, Standing, TRUSTED_AREA, Writer,
+    DiagnosisArea, ReferenceColumn, ReferenceScores, Standing, TRUSTED_AREA,
 };
 pub use scorer::{Score, UnionScorer};
 pub use stored::StoredModel;

@@ -60,7 +60,8 @@ pub static ENTRY: Entry = Entry {
     build: |request| {
         let scorer = open(request, Kind::Union)?;
         let description = request.describe().in_batches().explains();
-        let description = description.signature(scorer.signature());
+        let mut description = description.signature(scorer.signature());
+        scorer.model.card.describe(&mut description.columns);
         Ok(Box::new(HumanScore { scorer, description }))
     },
 };

@@ -6,6 +6,7 @@
 //! of real stories. `tools/yardstick.py` makes them.
 
 use serde::{Deserialize, Serialize};
+use storymeter_core::{Norms, ScoreColumn, Validity};
 
 use crate::Estimate;
 
@@ -14,46 +15,36 @@ use crate::Estimate;
 /// higher number in at least three of five pairs with another story.
 pub const TRUSTED_AREA: f64 = 0.6;
 
-/// What the scores of a model are compared with.
+/// What the scores of a model are compared with, and how far they can be trusted.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReferenceScores {
     /// The fingerprint of the model whose scores these are. Those of other weights, or of
     /// another calibration, are not used.
     pub weights: String,
-    /// The scores of stories, by who wrote them and how long they are. Of one writer, shorter
-    /// stories come first.
+    /// What is known about the columns of the model's metric.
     #[serde(default)]
-    pub scores: Vec<Histogram>,
+    pub columns: Vec<ReferenceColumn>,
     /// How well the diagnosis agrees with readers: each output with the error that it is about.
     #[serde(default)]
     pub diagnosis: Vec<DiagnosisArea>,
 }
 
-/// Who wrote a story.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Writer {
-    /// A person.
-    Human,
-    /// A program.
-    Machine,
-}
-
-/// The scores of many stories of one writer and of similar length.
+/// How far the numbers of a column can be trusted, and what they are compared with.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Histogram {
-    /// Who wrote the stories.
-    pub writer: Writer,
-    /// The largest number of words of a story; `None` if there is no limit. Words are separated by
-    /// white space.
-    pub longest: Option<usize>,
-    /// Where the stories are from.
-    pub source: String,
-    /// How many scores lie in each of as many equal parts of 0 to 1. A score between two parts
-    /// belongs to the higher one.
-    pub counts: Vec<u64>,
+pub struct ReferenceColumn {
+    /// The name of the column: that of a criterion, or that of the metric if it has one column.
+    pub name: String,
+    /// How far its numbers can be trusted.
+    #[serde(default)]
+    pub validity: Option<Validity>,
+    /// The numbers that stories by people get, by length.
+    #[serde(default)]
+    pub human: Option<Norms>,
+    /// The numbers that stories by programs get, in the same classes of length.
+    #[serde(default)]
+    pub machine: Option<Norms>,
 }
 
 /// The area under the ROC curve of one diagnosis against the error that it is about.
@@ -79,24 +70,6 @@ impl DiagnosisArea {
     }
 }
 
-impl Histogram {
-    /// The number of stories.
-    pub fn stories(&self) -> u64 {
-        self.counts.iter().sum()
-    }
-
-    /// The share of the stories that have a lower score, from 0 to 1. Inside one part of the
-    /// histogram the scores are taken to be spread evenly.
-    pub fn share_below(&self, score: f64) -> f64 {
-        let position = score.clamp(0.0, 1.0) * self.counts.len() as f64;
-        let whole = (position as usize).min(self.counts.len());
-        let below: u64 = self.counts[..whole].iter().sum();
-        let inside = self.counts.get(whole).map_or(0.0, |count| *count as f64);
-        let below = below as f64 + inside * (position - whole as f64);
-        below / self.stories().max(1) as f64
-    }
-}
-
 /// Where a score stands among the stories of about the same length.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Standing {
@@ -108,66 +81,95 @@ pub struct Standing {
     pub human_stories: u64,
     /// How many machine stories the score is compared with.
     pub machine_stories: u64,
+    /// Who wrote the machine stories, and in which years: `models of 2018 to 2021`.
+    pub machines: String,
     /// The fewest words of these stories.
-    pub shortest: usize,
+    pub shortest: u64,
     /// The most words of these stories; `None` if there is no limit.
-    pub longest: Option<usize>,
+    pub longest: Option<u64>,
 }
 
 impl Standing {
     /// The lengths of the stories, in words.
     pub fn lengths(&self) -> String {
-        match (self.shortest, self.longest) {
-            (0, Some(longest)) => format!("up to {longest} words"),
-            (shortest, Some(longest)) => format!("{shortest} to {longest} words"),
-            (0, None) => "any length".to_owned(),
-            (shortest, None) => format!("{shortest} words or more"),
-        }
+        lengths(self.shortest, self.longest)
     }
 }
 
-impl ReferenceScores {
+impl ReferenceColumn {
     /// Where a score stands among stories of about as many words. `None` if there are no stories of
     /// that length by people or by machines.
     ///
     /// ```
-    /// use storymeter_union::{Histogram, Writer, ReferenceScores};
+    /// use storymeter_core::{LengthClass, Norms};
+    /// use storymeter_union::ReferenceColumn;
     ///
-    /// let histogram = |writer, counts: &[u64]| Histogram {
-    ///     writer,
-    ///     longest: None,
+    /// let norms = |counts: &[u64]| Norms {
     ///     source: "four stories".into(),
-    ///     counts: counts.to_vec(),
+    ///     low: 0.0,
+    ///     high: 1.0,
+    ///     classes: vec![LengthClass { longest: None, counts: counts.to_vec() }],
     /// };
-    /// let reference = ReferenceScores {
-    ///     scores: vec![
-    ///         histogram(Writer::Human, &[0, 1, 1, 2]),
-    ///         histogram(Writer::Machine, &[2, 1, 1, 0]),
-    ///     ],
-    ///     ..ReferenceScores::default()
+    /// let column = ReferenceColumn {
+    ///     name: "union".into(),
+    ///     validity: None,
+    ///     human: Some(norms(&[0, 1, 1, 2])),
+    ///     machine: Some(norms(&[2, 1, 1, 0])),
     /// };
-    /// let standing = reference.standing(0.75, 50).unwrap();
+    /// let standing = column.standing(0.75, 50).unwrap();
     /// assert_eq!((standing.above_human, standing.above_machine), (0.5, 1.0));
     /// ```
-    pub fn standing(&self, score: f64, words: usize) -> Option<Standing> {
-        let of = |writer: Writer| self.scores.iter().filter(move |one| one.writer == writer);
-        let fits = |one: &&Histogram| one.longest.is_none_or(|longest| words <= longest);
-        let human = of(Writer::Human).find(fits)?;
-        let machine = of(Writer::Machine).find(fits)?;
-        let shorter = of(Writer::Human).filter_map(|one| one.longest).filter(|most| *most < words);
+    pub fn standing(&self, score: f64, words: u64) -> Option<Standing> {
+        let (human, machine) = (self.human.as_ref()?, self.machine.as_ref()?);
+        let (shortest, longest) = human.lengths(words)?;
         Some(Standing {
-            above_human: human.share_below(score),
-            above_machine: machine.share_below(score),
-            human_stories: human.stories(),
-            machine_stories: machine.stories(),
-            shortest: shorter.max().map_or(0, |most| most + 1),
-            longest: human.longest,
+            above_human: human.share_below(score, words)?,
+            above_machine: machine.share_below(score, words)?,
+            human_stories: human.stories(words),
+            machine_stories: machine.stories(words),
+            machines: machine.source.clone(),
+            shortest,
+            longest,
         })
+    }
+}
+
+impl ReferenceScores {
+    /// What is known about the column of this name.
+    pub fn column(&self, name: &str) -> Option<&ReferenceColumn> {
+        self.columns.iter().find(|column| column.name == name)
+    }
+
+    /// Adds what is known about them to the columns of a metric.
+    pub(crate) fn describe(&self, columns: &mut [ScoreColumn]) {
+        for column in columns {
+            let name = column.key.family_member().unwrap_or(column.key.id());
+            let Some(known) = self.column(name) else { continue };
+            column.validity = known.validity.clone();
+            column.norms = known.human.clone();
+        }
     }
 
     /// What is wrong with them, if anything.
     pub(crate) fn problem(&self) -> Option<&'static str> {
-        let is_empty = |one: &Histogram| one.counts.is_empty() || one.stories() == 0;
-        self.scores.iter().any(is_empty).then_some("a histogram of reference scores has no stories")
+        let norms = self.columns.iter().flat_map(|one| one.human.iter().chain(&one.machine));
+        let is_bad = |one: &Norms| {
+            one.classes.is_empty()
+                || one.low >= one.high
+                || one.classes.iter().any(|class| class.counts.is_empty())
+        };
+        { norms }
+            .any(is_bad)
+            .then_some("a histogram of reference scores has no bins, or its range is empty")
+    }
+}
+
+/// Lengths of stories in words, such as `81 to 250 words`.
+fn lengths(shortest: u64, longest: Option<u64>) -> String {
+    match (shortest, longest) {
+        (0, Some(longest)) => format!("up to {longest} words"),
+        (shortest, Some(longest)) => format!("{shortest} to {longest} words"),
+        (0, None) => "any length".to_owned(),
+        (shortest, None) => format!("{shortest} words or more"),
     }
 }

@@ -152,9 +152,10 @@ impl Explanation {
 /// Where a score stands, as a part of a sentence.
 fn stands(standing: &Standing) -> String {
     format!(
-        "higher than {} of human stories and {} of machine stories of this length ({})",
+        "higher than {} of human stories and {} of stories by {} of this length ({})",
         percent(standing.above_human),
         percent(standing.above_machine),
+        standing.machines,
         standing.lengths()
     )
 }
@@ -265,6 +266,7 @@ mod tests {
             above_machine: 0.997,
             human_stories: 100,
             machine_stories: 100,
+            machines: "models of 2018 to 2021".to_owned(),
             shortest: 0,
             longest: Some(80),
         };
@@ -287,8 +289,8 @@ mod tests {
         assert_eq!(
             shown(&explanation.spans()),
             "\
-union 0.5000, higher than 62% of human stories and 99.7% of machine stories of this length \
-(up to 80 words)
+union 0.5000, higher than 62% of human stories and 99.7% of stories by models of 2018 to 2021 of \
+this length (up to 80 words)
   Warning: the text looks like a poem or a song. The score was made for English stories.
   repetition likely (0.51), incoherence possible (0.20)
   Words that come again and again lower the score by 0.03.

@@ -9,7 +9,8 @@ use storymeter::ledger::Resampling;
 use storymeter_core::spreadsheet::TextCells;
 use storymeter_core::terminal::plain;
 use storymeter_core::{Header, file};
-use storymeter_meta::systems::{Options, SystemComparison, Verdict, compare, verdict};
+use storymeter_meta::systems::verdict::{Verdict, verdict};
+use storymeter_meta::systems::{Options, SystemComparison, compare};
 use storymeter_meta::view::{self, DescribedComparisons, Sheet, Subject, text, typeset};
 
 use super::meta::settings::{CorrectionName, DirectionArgs, SidesArgs, share};

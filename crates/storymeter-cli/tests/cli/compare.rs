@@ -71,7 +71,7 @@ fn json_and_csv_have_full_precision() {
     let sandbox = with_scores(48);
     let run = sandbox.run("compare scores.jsonl --metric union --format json").succeeds();
     let json: serde_json::Value = serde_json::from_str(run.stdout()).unwrap();
-    let found = &json[0];
+    let found = &json["comparisons"][0];
     assert_eq!(found["systems"][0]["name"], "gpt");
     assert_eq!(found["systems"][0]["stories"], 48);
     assert_eq!(found["pairs"][0]["design"]["paired"]["items"], 48);
@@ -159,7 +159,7 @@ fn too_few_stories_and_no_difference_are_said() {
     sandbox
         .run("compare flat.jsonl")
         .succeeds()
-        .prints("union sees no difference between the 3 systems: all values are equal.");
+        .prints("No difference was found between the 3 systems by union: all values are equal.");
 }
 
 #[test]
@@ -264,4 +264,62 @@ fn an_error_about_a_value_names_the_file_that_has_it() {
     sandbox.write("a.csv", "id,system,union\n1,rain,0.5\n1,tale,0.25\n");
     sandbox.write("b.csv", "id,system,bleu\n7,rain,1\n8,rain,2\n1,tale,1e80\n");
     sandbox.run("compare a.csv b.csv").fails_with("b.csv:4: field \"bleu\": 1e80 is too large");
+}
+
+/// Four systems with stories of 54 to 1,476 words and chat habits: union prefers the shortest
+/// stories, and seven criteria the longest. The words stand in a column.
+fn chat_habits() -> Sandbox {
+    let systems = [
+        ("gpt2-small", 54.0, 0.8),
+        ("gpt2-large", 160.0, 0.5),
+        ("llama", 610.0, 0.4),
+        ("gpt-4", 1476.0, 0.3),
+    ];
+    let sandbox = Sandbox::new();
+    let mut text = String::new();
+    for (at, (system, words, union)) in systems.iter().enumerate() {
+        for item in 0..30 {
+            let seed = 1000 * at + item;
+            let length = (words * (0.7 + 0.6 * noise(seed))).round();
+            let flags = if at == 0 && item % 3 == 0 { "\"preamble\"" } else { "" };
+            let criteria: String = (1..8)
+                .map(|one| {
+                    let score = 0.9 - union + 0.1 * noise(seed + 10_000 * one);
+                    format!(", \"criteria/criterion-{one}\": {score:.4}")
+                })
+                .collect();
+            let _ = writeln!(
+                text,
+                "{{\"id\": \"{item}\", \"system\": \"{system}\", \"words\": {length}, \
+                 \"flags\": [{flags}], \"scores\": {{\"union\": {:.4}, \"text-length\": {length}{criteria}}}}}",
+                union + 0.1 * noise(seed)
+            );
+        }
+    }
+    sandbox.write("scores.jsonl", text);
+    sandbox
+}
+
+#[test]
+fn four_systems_of_other_lengths_and_habits_have_no_winner() {
+    let sandbox = chat_habits();
+    let run = sandbox.run("compare scores.jsonl --show leaders --quiet").succeeds();
+    let said = run.stdout();
+    assert!(said.starts_with(
+        "No clear winner: gpt2-small leads by union; gpt-4 leads by all 7 criteria.\n\
+         The systems write stories of different lengths"
+    ));
+    assert!(!said.contains("better than all"), "{said}");
+    insta::assert_snapshot!("chat_habits", said);
+    // Even the one metric that prefers it makes no winner of the shortest stories.
+    let run = sandbox.run("compare scores.jsonl --metric union --quiet").succeeds();
+    assert!(run.stdout().starts_with("No clear winner by union: gpt2-small has the best mean"));
+    assert!(!run.stdout().contains("better than all"), "{}", run.stdout());
+    let run = sandbox.run("compare scores.jsonl --format json").succeeds();
+    let json: serde_json::Value = serde_json::from_str(run.stdout()).unwrap();
+    let verdict = &json["verdict"];
+    assert_eq!(verdict["outcome"], "no-clear-winner");
+    assert!(verdict["sentences"]["headline"].as_str().unwrap().starts_with("No clear winner"));
+    assert_eq!(verdict["systems"][3]["name"], "gpt-4");
+    assert_eq!(json["comparisons"].as_array().unwrap().len(), 9);
 }

@@ -16,6 +16,8 @@ fn the_list_is_the_default() {
         "coverage, density ",
         "novelty-{1,2,3} ",
         "self-bleu ",
+        "homogeneity ",
+        "slop ",
         "bertscore ",
         "moverscore ",
         "baryscore ",

@@ -53,7 +53,7 @@ fn said_by_score(sandbox: &Sandbox, metric: &str) -> Said {
 fn said_by_compare(sandbox: &Sandbox) -> Said {
     let run = sandbox.run("compare scores.jsonl --metric text-length --format json --quiet");
     let json: serde_json::Value = serde_json::from_str(run.succeeds().stdout()).unwrap();
-    said_by(&json[0])
+    said_by(&json["comparisons"][0])
 }
 
 /// From the study, which `report` shows.
@@ -147,6 +147,7 @@ fn tests_are_one_sided_on_request() {
     let options = "--metric text-length --one-sided --format json --quiet";
     let run = sandbox.run(&format!("compare scores.jsonl {options}")).succeeds();
     let json: serde_json::Value = serde_json::from_str(run.stdout()).unwrap();
-    let compared = json[0]["pairs"][0]["found"]["p_value"]["corrected"].as_f64().unwrap();
+    let compared =
+        json["comparisons"][0]["pairs"][0]["found"]["p_value"]["corrected"].as_f64().unwrap();
     assert!((compared - one).abs() <= 0.5001e-4, "{compared} and {one}");
 }

@@ -144,8 +144,9 @@ impl Judgments {
     /// Reads ratings and takes their mean, story by story.
     ///
     /// # Errors
-    /// Where the file cannot be read or has no ratings, where there are several criteria and none
-    /// is named ([`Error::SeveralCriteria`]), or where the criterion is not known.
+    /// Returns an error if the file cannot be read or has no ratings, if there are several
+    /// criteria and none is named ([`Error::SeveralCriteria`]), or if the criterion is not
+    /// known.
     pub fn read(file: &Path, criterion: Option<&str>, catalogue: &Catalogue) -> Result<Self> {
         let table = input::judgments(file, catalogue)?;
         Self::of_table(&table, file, criterion)
@@ -245,7 +246,8 @@ impl Joined {
 /// `progress` hears how far that has come.
 ///
 /// # Errors
-/// Where a file cannot be read or joined, two sources have the same name, or two are one pipe.
+/// Returns an error if a file cannot be read or joined, two sources have the same name, or two are
+/// one pipe.
 pub fn correlate(
     judgments: &Judgments,
     sources: &[Source],
@@ -267,7 +269,8 @@ pub fn correlate(
 /// Correlates scores in memory with the judgments, as [`correlate`] does with files.
 ///
 /// # Errors
-/// Where there is not one score per judgment, or two lists of scores have the same name.
+/// Returns an error if there is not one score per judgment, or two lists of scores have the same
+/// name.
 pub fn correlate_numbers(
     judgments: &Judgments,
     scores: &[Numbers],

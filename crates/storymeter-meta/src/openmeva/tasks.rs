@@ -177,8 +177,9 @@ pub struct AcrossRow {
 /// Compares the metrics of every dataset with its human scores.
 ///
 /// # Errors
-/// Where a dataset has no metric or no human criterion, or several of them and none is chosen;
-/// where a name in the options is not known, two datasets have one name, or a number is too large.
+/// Returns an error if a dataset has no metric or no human criterion, or several of them and none
+/// is chosen; if a name in the options is not known, two datasets have one name, or a number is
+/// too large.
 pub fn analyse(datasets: &[Dataset<'_>], options: &Options) -> Result<HumanTasks> {
     let mut names = HashSet::new();
     if let Some(twice) = datasets.iter().find(|dataset| !names.insert(dataset.name)) {

@@ -32,7 +32,8 @@ impl RatingTable {
     /// Reads the ratings on these criteria.
     ///
     /// # Errors
-    /// Where the file cannot be read, lacks a column, or has a rating outside the scale.
+    /// Returns an error if the file cannot be read, lacks a column, or has a rating outside the
+    /// scale.
     pub fn read(path: &Path, criteria: &[Key], scale: Scale) -> Result<Self> {
         let place = Place::file(path);
         let broken = |e: csv::Error| {

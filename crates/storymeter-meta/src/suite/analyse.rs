@@ -29,8 +29,8 @@ pub(super) const CONSTANT: &str = "constant";
 /// threads.
 ///
 /// # Errors
-/// Where there is no metric, a metric or an aspect is there twice, lists of scores do not have the
-/// lengths that they must have, or the options are out of range.
+/// Returns an error if there is no metric, a metric or an aspect is there twice, lists of scores do
+/// not have the lengths that they must have, or the options are out of range.
 pub fn analyse(scores: &SuiteScores, options: &SuiteOptions) -> Result<SuiteResult> {
     check(scores, options)?;
     let mut aspects: Vec<&AspectScores> = scores.aspects.iter().collect();

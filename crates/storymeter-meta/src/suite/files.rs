@@ -28,8 +28,8 @@ const MOST_BYTES: u64 = 1 << 30;
 /// Reads the result of a suite from a folder.
 ///
 /// # Errors
-/// Where the folder has no `result.json`, or it cannot be read, is not the result of a suite, or
-/// has parts that do not fit together.
+/// Returns an error if the folder has no `result.json`, or it cannot be read, is not the result of
+/// a suite, or has parts that do not fit together.
 pub fn read(folder: &Path) -> Result<SuiteResult> {
     let path = folder.join(RESULT);
     let text = file::read(&path, MOST_BYTES)?;
@@ -77,9 +77,9 @@ pub fn files(folder: &Path) -> Vec<PathBuf> {
 /// `inputs` are files that the result was made from. None of them is replaced.
 ///
 /// # Errors
-/// Where the folder has a `result.json` or `result.csv` that does not belong to a suite, or a file
-/// to be written is an input or read-only, in which cases nothing changes; or where the file system
-/// refuses a step.
+/// Returns an error if the folder has a `result.json` or `result.csv` that does not belong to a
+/// suite, or a file to be written is an input or read-only, in which cases nothing changes; or
+/// if the file system refuses a step.
 pub fn write(result: &SuiteResult, folder: &Path, inputs: &[&Path]) -> Result<Vec<PathBuf>> {
     prepare(result, folder, inputs, TextCells::Marked)?.commit()
 }

@@ -30,8 +30,8 @@ const SMALL_EFFECT: f64 = 0.2;
 /// Compares the systems by every column that the options name, or by every column.
 ///
 /// # Errors
-/// Where a name in the options is not known, only some stories have a system, a number is too
-/// large, or there are too many systems.
+/// Returns an error if a name in the options is not known, only some stories have a system, a
+/// number is too large, or there are too many systems.
 pub fn compare(table: &ScoreTable, options: &Options) -> Result<Vec<SystemComparison>> {
     let file = file_of(table);
     let all = || -> Result<Vec<SystemComparison>> {

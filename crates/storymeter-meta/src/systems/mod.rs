@@ -30,7 +30,7 @@
 
 mod compare;
 mod stories;
-mod verdict;
+pub mod verdict;
 
 use serde::{Deserialize, Serialize};
 use storymeter_core::{Column, Direction, Progress, Signature};
@@ -40,12 +40,6 @@ pub(crate) use compare::MOST_SYSTEMS;
 pub use compare::{compare, compare_systems};
 pub use storymeter_stats::{ItemWins, Pairing};
 pub(crate) use verdict::is_people;
-pub use verdict::{
-    ColumnGroup, ColumnMean, ColumnVerdict, Contradiction, FLAGGED, FLAGS_APART, FlagCheck,
-    FlagShare, LENGTH_RATIO, Lead, LengthCheck, LengthPair, LengthSource, MOSTLY_OUTSIDE, OUTSIDE,
-    PeoplePlace, RaisedFlag, Reason, Recheck, RecheckedColumn, SystemProfile, Trust, Verdict,
-    VerdictOutcome, Vote, WordCounts, verdict,
-};
 
 use crate::outcome::{Outcome, written};
 use crate::study::{PValue, Side, Sides};

@@ -51,8 +51,8 @@ const TOP_LEVEL: usize = 7;
 /// Directions come from the columns of the table, and [`Options::directions`] overrides them.
 ///
 /// # Errors
-/// Where the table has no criterion or no metric, a name in the options is not known, a rating is
-/// outside the scale, or the stories cannot be arranged as systems and items.
+/// Returns an error if the table has no criterion or no metric, a name in the options is not known,
+/// a rating is outside the scale, or the stories cannot be arranged as systems and items.
 pub fn analyse(table: &ScoreTable, options: &Options) -> Result<Study> {
     let file = file_of(table);
     analyse_table(table, options).map_err(|error| error.in_file(file.as_deref()))

@@ -18,7 +18,8 @@ use crate::study::{Warning, WarningKind};
 /// where the scores have no other item than the id.
 ///
 /// # Errors
-/// Where the stories cannot be read, a system has an id twice, or no story is in both files.
+/// Returns an error if the stories cannot be read, a system has an id twice, or no story is in both
+/// files.
 pub fn with_stories(scores: &ScoreTable, stories: &Path) -> Result<(ScoreTable, Vec<Warning>)> {
     let known = read_stories(stories)?;
     let all = known.rows().len();

@@ -67,7 +67,7 @@ impl Default for Options {
 /// Runs the whole analysis of a folder.
 ///
 /// # Errors
-/// Where the folder has no `ant_data.txt`, or a file is not in the layout.
+/// Returns an error if the folder has no `ant_data.txt`, or a file is not in the layout.
 pub fn analyse(folder: &Path, options: &Options) -> Result<Study> {
     analyse_folder(folder, options).map_err(|error| error.in_file(Some(folder)))
 }
@@ -75,7 +75,7 @@ pub fn analyse(folder: &Path, options: &Options) -> Result<Study> {
 /// The files that [`analyse`] reads, which no output may replace.
 ///
 /// # Errors
-/// Where a folder of scores cannot be read.
+/// Returns an error if a folder of scores cannot be read.
 pub fn inputs(folder: &Path, options: &Options) -> Result<Vec<PathBuf>> {
     let mut files: Vec<PathBuf> = rated::annotation_files(folder).into();
     files.extend(options.edits.clone());

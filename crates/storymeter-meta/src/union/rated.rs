@@ -89,7 +89,7 @@ impl RatedSet {
     /// Reads a folder.
     ///
     /// # Errors
-    /// Where `ant_data.txt` is missing, or a file is not in the layout.
+    /// Returns an error if `ant_data.txt` is missing, or a file is not in the layout.
     pub fn read(folder: &Path, scale: Scale) -> Result<Self> {
         let path = folder.join("ant_data.txt");
         let annotated = annotations(&path)?;
@@ -151,7 +151,7 @@ impl RatedSet {
     /// Reads every score file of a folder. An absent folder has none.
     ///
     /// # Errors
-    /// Where a file cannot be read, or does not have one number per story.
+    /// Returns an error if a file cannot be read, or does not have one number per story.
     pub fn scores(&mut self, folder: &Path) -> Result<Vec<Scores>> {
         let files = score_files(folder)?;
         if files.len() > MOST_METRICS {

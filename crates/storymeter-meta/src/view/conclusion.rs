@@ -4,7 +4,8 @@ use serde::Serialize;
 use storymeter_core::{Direction, Role, number};
 
 use super::verdict::{VerdictWords, verdict_words};
-use crate::systems::{Caution, RankedSystem, SystemComparison, SystemPair, Verdict, is_people};
+use crate::systems::verdict::Verdict;
+use crate::systems::{Caution, RankedSystem, SystemComparison, SystemPair, is_people};
 
 /// The most characters of a name in a sentence.
 const LONGEST_NAME: usize = 60;

@@ -5,7 +5,8 @@ use storymeter_core::number::Digits;
 
 use super::systems::decimals;
 use super::{Cell, Form, Sheet, Subject};
-use crate::systems::{ColumnMean, ColumnVerdict, Lead, Recheck, SystemComparison, Verdict, Vote};
+use crate::systems::SystemComparison;
+use crate::systems::verdict::{ColumnMean, ColumnVerdict, Lead, Recheck, Verdict, Vote};
 
 /// The most systems whose means stand beside the leaders.
 const MOST_MEANS: usize = 4;

@@ -7,14 +7,12 @@ use storymeter_core::number::{percent, thousands};
 use storymeter_core::{Key, Role};
 
 use super::conclusion::{conclusion, counted, short};
-use super::joined;
-use crate::systems::{
-    ColumnGroup, ColumnVerdict, FlagCheck, LengthCheck, LengthPair, LengthSource, PeoplePlace,
-    RaisedFlag, Reason, Recheck, SystemComparison, Trust, Verdict, VerdictOutcome, Vote,
+use super::words::{joined, joined_short, percent, thousands};
+use crate::systems::SystemComparison;
+use crate::systems::verdict::{
+    ColumnGroup, ColumnVerdict, FLAGS_APART, FlagCheck, LengthCheck, LengthPair, LengthSource,
+    PeoplePlace, RaisedFlag, Reason, Recheck, Trust, Verdict, VerdictOutcome, Vote,
 };
-
-/// From so many names on, a sentence counts the others.
-const MOST_NAMES: usize = 5;
 
 /// A verdict in words.
 ///
@@ -78,7 +76,7 @@ impl Words<'_> {
                     1 => String::new(),
                     all => {
                         let of = several(verdict.deciding);
-                        format!("; by none of the {all} {of} is another system better")
+                        format!("; no other system is better than it by any of the {all} {of}")
                     }
                 };
                 format!("{} leads by {by}{none}.", short(system))
@@ -206,16 +204,29 @@ impl Words<'_> {
     }
 
     fn flags(&self, check: &FlagCheck) -> Vec<String> {
-        check.raised.iter().map(raised).collect()
+        let mut most_first: Vec<&RaisedFlag> = check.raised.iter().collect();
+        most_first.sort_by(|a, b| b.share.total_cmp(&a.share));
+        most_first.into_iter().map(raised).collect()
     }
 
     /// The sentence for a reason, unless the headline has said it.
     fn reason(&self, reason: &Reason) -> Option<String> {
         let role = self.verdict.deciding;
         Some(match reason {
+            // One column is spoken of in the headline.
+            Reason::NoVote if self.verdict.columns.len() == 1 => return None,
             Reason::NoVote => "No column has a say: that takes a known direction, values that \
                                differ, and no disagreement with the ratings of people."
                 .to_owned(),
+            Reason::NobodyLeads | Reason::FewResamples { .. }
+                if self.has_one_vote() && !self.is_claimed() =>
+            {
+                return None;
+            }
+            Reason::NobodyLeads if self.has_one_vote() => format!(
+                "No lead survives Holm's correction over {}.",
+                counted(self.verdict.tests, "test", "tests")
+            ),
             Reason::NobodyLeads => format!(
                 "No system is significantly better than all others by any of the {} {} after a \
                  correction over all {}.",
@@ -227,19 +238,24 @@ impl Words<'_> {
                 format!("Different {} favour different systems.", several(role))
             }
             Reason::Contradicted { system, by } => {
-                let mut systems: Vec<&str> = Vec::new();
-                for one in by {
-                    if !systems.contains(&one.better.as_str()) {
-                        systems.push(&one.better);
+                let mut claims: Vec<(Vec<&Key>, Vec<String>)> = Vec::new();
+                let mut systems: Vec<&str> = by.iter().map(|one| one.better.as_str()).collect();
+                systems.sort_by_key(|name| by.iter().position(|one| one.better == *name));
+                systems.dedup();
+                for better in systems {
+                    let own = by.iter().filter(|one| one.better == better);
+                    let keys: Vec<&Key> = own.map(|one| &one.column).collect();
+                    match claims.iter_mut().find(|(known, _)| *known == keys) {
+                        Some((_, names)) => names.push(short(better)),
+                        None => claims.push((keys, vec![short(better)])),
                     }
                 }
-                let claim = |better: &&str| {
-                    let own = by.iter().filter(|one| one.better == *better);
-                    let keys: Vec<&Key> = own.map(|one| &one.column).collect();
-                    format!("{} is better than it by {}", short(better), self.named(&keys))
+                let claim = |(keys, names): &(Vec<&Key>, Vec<String>)| {
+                    let are = if names.len() == 1 { "is" } else { "are" };
+                    format!("{} {are} better than it by {}", joined_short(names), self.named(keys))
                 };
-                let claims: Vec<String> = systems.iter().map(claim).collect();
-                format!("{} is not better by everything: {}.", short(system), joined_short(&claims))
+                let claims: Vec<String> = claims.iter().map(claim).collect();
+                format!("{} is not ahead by everything: {}.", short(system), claims.join("; "))
             }
             Reason::OutsideLengths { system, columns } => {
                 let keys: Vec<&Key> = columns.iter().collect();
@@ -258,7 +274,7 @@ impl Words<'_> {
                 thousands(*needed as u64)
             ),
             Reason::LostWithoutFlagged { system, now } => {
-                format!("Without such stories, {}.", lost(system, now.as_deref()))
+                format!("Without these stories, {}.", lost(system, now.as_deref()))
             }
             Reason::FewUnflagged { system, left, stories } => format!(
                 "Only {left} of {} of {} would remain without them.",
@@ -317,7 +333,7 @@ impl Words<'_> {
             .iter()
             .filter_map(|column| column.people.as_ref().filter(competing).copied())
             .collect();
-        if self.of_one_column_only() {
+        if self.has_one_vote() {
             return None;
         }
         let name = &self.verdict.systems.iter().find(|one| one.is_people)?.name;
@@ -326,17 +342,27 @@ impl Words<'_> {
         let below = count(&|one| one.worse_than > 0);
         let columns = counted(places.len(), "column", "columns");
         (!places.is_empty()).then(|| {
+            let worse = match below {
+                0 => String::new(),
+                _ => format!(", and worse than those of some machine by {below}"),
+            };
             format!(
-                "The stories of {} are better than those of all machines by {above} of {columns}, \
-                 and worse than those of some machine by {below}.",
+                "The stories of {} are better than those of all machines by {above} of \
+                 {columns}{worse}.",
                 short(name)
             )
         })
     }
 
     /// Whether the conclusion of one column is the headline, which speaks of people itself.
-    fn of_one_column_only(&self) -> bool {
+    fn has_one_vote(&self) -> bool {
         self.verdict.columns.iter().filter(|one| one.vote == Vote::Votes).count() == 1
+    }
+
+    /// Whether some system leads by a column that votes, before the correction over all.
+    fn is_claimed(&self) -> bool {
+        let mut voting = self.verdict.columns.iter().filter(|one| one.vote == Vote::Votes);
+        voting.any(|one| one.lead.alone().is_some())
     }
 
     fn trust(&self) -> Vec<TrustLine> {
@@ -365,8 +391,9 @@ impl Words<'_> {
         let (warned, all) = (keys(true), keys(false));
         if !warned.is_empty() {
             let named = self.named(&warned);
+            let tested = if warned.len() == 1 { "was" } else { "were" };
             return Some(format!(
-                "Warning: these are not the stories that {named} can judge best."
+                "Warning: many of these stories are unlike those on which {named} {tested} tested."
             ));
         }
         (!all.is_empty()).then(|| {
@@ -392,17 +419,8 @@ fn part(count: usize, group: &ColumnGroup) -> String {
     };
     match group.columns {
         1 => short(&group.name),
+        all if all == count => format!("all {all} {name}"),
         all => format!("{count} of {all} {name}"),
-    }
-}
-
-/// `a, b and c`; from six on `a, b and 4 others`.
-fn joined_short(parts: &[String]) -> String {
-    match parts.len() {
-        count if count > MOST_NAMES => {
-            format!("{}, {} and {} others", parts[0], parts[1], count - 2)
-        }
-        _ => joined(parts),
     }
 }
 
@@ -461,6 +479,7 @@ fn length_holds(check: &LengthCheck, leader: &str) -> Option<String> {
     };
     let name = short(leader);
     match (holds(&check.percentiles), holds(&check.adjusted)) {
+        _ if check.apart.iter().any(|one| one.shorter == leader || one.longer == leader) => None,
         (true, true) => Some(format!(
             "{name} still leads when stories are compared with human stories of the same length, \
              and after an adjustment for length."
@@ -484,10 +503,12 @@ fn lost(system: &str, now: Option<&str>) -> String {
 /// What many texts of a system have that is not story.
 fn raised(one: &RaisedFlag) -> String {
     let texts = format!("{} of the texts of {}", percent(one.share), short(&one.system));
-    let others = match one.share - one.smallest > crate::systems::FLAGS_APART {
-        true if one.smallest == 0.0 => ", but none of those of another system".to_owned(),
-        true => format!(", but only {} of those of another system", percent(one.smallest)),
-        false => String::new(),
+    let others = match (one.share - one.smallest > FLAGS_APART, one.smallest) {
+        (false, _) => String::new(),
+        (true, 0.0) => ", and none of those of another system".to_owned(),
+        (true, smallest) => {
+            format!(", but only {} of those of another system", percent(smallest))
+        }
     };
     let (what, way_out) = flag(&one.flag);
     format!("{texts} {what}{others}{way_out}.")
@@ -548,7 +569,7 @@ fn trusted(columns: &str, trust: &Trust) -> String {
         unlike.push(format!("{} of these stories have other lengths", percent(outside)));
     }
     if trust.warns && trust.flagged > 0.0 {
-        unlike.push(format!("{} of their texts have flags", percent(trust.flagged)));
+        unlike.push(format!("{} of the texts have flags", percent(trust.flagged)));
     }
     if !unlike.is_empty() {
         text.push_str(&format!(" Here, {}.", joined(&unlike)));

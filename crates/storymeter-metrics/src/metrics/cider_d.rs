@@ -37,11 +37,12 @@ use std::io;
 
 use storymeter_core::{
     Choice, CorpusReader, CorpusWriter, Direction, Entry, MetricError, Needs, Prepared, Range,
-    Signature,
+    Signature, Value,
 };
 
 use crate::document_frequency::{DocumentCounter, DocumentFrequency};
 use crate::of_corpus::{CorpusMeasure, OfCorpus};
+use crate::per_story::fill_values;
 use crate::tokenize::{Indexed, NgramIndex, Tokenised, Tokenizer, Tokens, Whitespace, WordRuns};
 
 pub(crate) static ENTRY: Entry = Entry {
@@ -62,7 +63,7 @@ pub(crate) static ENTRY: Entry = Entry {
     range: Range::between(0.0, 10.0),
     needs: Needs { corpus: true, ..Needs::REFERENCE },
     source: include_str!("cider_d.rs"),
-    build: |request| OfCorpus::boxed(request, 1, CiderD { split: request.has("split") }),
+    build: |request| OfCorpus::boxed(request.describe(), CiderD { split: request.has("split") }),
 };
 
 const ORDER: usize = 4;
@@ -119,8 +120,8 @@ impl CorpusMeasure for CiderD {
         };
     }
 
-    fn score(&self, row: &[f64]) -> f64 {
-        row[0]
+    fn values(&self, row: &[f64], values: &mut [Value]) {
+        fill_values(values, |scores| scores[0] = row[0]);
     }
 }
 

@@ -10,12 +10,14 @@ mod cider_d;
 mod compression;
 mod distinct;
 mod fragments;
+mod homogeneity;
 mod meteor;
 mod novelty;
 mod ratio;
 mod repetition;
 mod rouge;
 mod self_bleu;
+mod slop;
 mod ter;
 mod text_length;
 
@@ -36,4 +38,6 @@ pub(crate) static ENTRIES: &[&Entry] = &[
     &repetition::ENTRY,
     &distinct::ENTRY,
     &self_bleu::ENTRY,
+    &homogeneity::ENTRY,
+    &slop::ENTRY,
 ];

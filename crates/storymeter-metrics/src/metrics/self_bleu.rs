@@ -29,11 +29,12 @@ use rand_chacha::rand_core::Rng;
 use storymeter_core::rng::StreamId;
 use storymeter_core::{
     Choice, CorpusReader, CorpusWriter, Direction, Entry, MetricError, Needs, Prepared, Range,
-    Signature,
+    Signature, Value,
 };
 
 use super::bleu;
 use crate::of_corpus::{CorpusMeasure, OfCorpus};
+use crate::per_story::fill_values;
 use crate::tokenize::{Mteval13a, NgramIndex, Tokenised, Tokens};
 
 pub(crate) static ENTRY: Entry = Entry {
@@ -49,7 +50,7 @@ pub(crate) static ENTRY: Entry = Entry {
     source: include_str!("self_bleu.rs"),
     build: |request| {
         let seed = request.resources.settings().seed;
-        OfCorpus::boxed(request, bleu::WIDTH, SelfBleu { seed })
+        OfCorpus::boxed(request.describe().width(bleu::WIDTH), SelfBleu { seed })
     },
 };
 
@@ -171,7 +172,7 @@ impl CorpusMeasure for SelfBleu {
         }
     }
 
-    fn score(&self, row: &[f64]) -> f64 {
-        bleu::sentence_score(row)
+    fn values(&self, row: &[f64], values: &mut [Value]) {
+        fill_values(values, |scores| scores[0] = bleu::sentence_score(row));
     }
 }

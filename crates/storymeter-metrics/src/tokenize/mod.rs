@@ -40,6 +40,7 @@ pub use mteval::Mteval13a;
 pub use spaces::{Characters, Whitespace, is_python_space};
 pub use spacy::Spacy;
 pub use tokens::Tokens;
+pub(crate) use tokens::extend_hash;
 pub use vocabulary::Vocabulary;
 pub use words::{WordRuns, is_python_word};
 

@@ -126,7 +126,7 @@ fn fold(a: u64, b: u64) -> u64 {
 }
 
 /// The hash of an n-gram, from the hash of its first n-1 tokens and the hash of its last one.
-pub(super) fn extend_hash(prefix: u64, token: u64) -> u64 {
+pub(crate) fn extend_hash(prefix: u64, token: u64) -> u64 {
     fold(prefix ^ KEYS[0], token.rotate_left(29) ^ KEYS[2])
 }
 

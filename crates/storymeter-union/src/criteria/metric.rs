@@ -103,6 +103,7 @@ pub static ENTRY: Entry = Entry {
         for (own, column) in description.columns.iter_mut().zip(&columns) {
             own.range = column.range;
         }
+        scorer.model.card.describe(&mut description.columns);
         Ok(Box::new(CriteriaMetric { scorer, columns, intervals, description }))
     },
 };

@@ -1,41 +1,47 @@
 //! What scores of people and machines say about a score.
 
-use storymeter_union::{DiagnosisArea, Estimate, Histogram, ReferenceScores, Writer};
+use storymeter_core::{LengthClass, Norms};
+use storymeter_union::{DiagnosisArea, Estimate, ReferenceColumn, ReferenceScores};
 
-fn histogram(writer: Writer, longest: Option<usize>, counts: &[u64]) -> Histogram {
-    Histogram { writer, longest, source: "own stories".into(), counts: counts.to_vec() }
-}
-
-#[test]
-fn a_share_is_interpolated_inside_a_part() {
-    let one = histogram(Writer::Human, None, &[1, 0, 2, 1]);
-    assert_eq!(one.stories(), 4);
-    for (score, share) in [(-1.0, 0.0), (0.0, 0.0), (0.125, 0.125), (0.25, 0.25), (0.5, 0.25)] {
-        assert_eq!(one.share_below(score), share, "{score}");
-    }
-    for (score, share) in [(0.625, 0.5), (0.75, 0.75), (1.0, 1.0), (7.0, 1.0)] {
-        assert_eq!(one.share_below(score), share, "{score}");
-    }
+fn norms(short: &[u64], long: &[u64]) -> Option<Norms> {
+    let class = |longest, counts: &[u64]| LengthClass { longest, counts: counts.to_vec() };
+    Some(Norms {
+        source: "own stories".into(),
+        low: 0.0,
+        high: 1.0,
+        classes: vec![class(Some(80), short), class(None, long)],
+    })
 }
 
 #[test]
 fn a_score_is_compared_with_stories_of_its_length() {
-    let reference = ReferenceScores {
-        scores: vec![
-            histogram(Writer::Human, Some(80), &[0, 1]),
-            histogram(Writer::Human, None, &[1, 0]),
-            histogram(Writer::Machine, Some(80), &[1, 1]),
-            histogram(Writer::Machine, None, &[1, 3]),
-        ],
-        ..ReferenceScores::default()
+    let column = ReferenceColumn {
+        name: "union".into(),
+        validity: None,
+        human: norms(&[0, 1], &[1, 0]),
+        machine: norms(&[1, 1], &[1, 3]),
     };
-    let short = reference.standing(0.5, 80).unwrap();
+    let reference = ReferenceScores { columns: vec![column], ..ReferenceScores::default() };
+    let own = reference.column("union").unwrap();
+    let short = own.standing(0.5, 80).unwrap();
     assert_eq!((short.above_human, short.above_machine), (0.0, 0.5));
     assert_eq!(short.lengths(), "up to 80 words");
-    let long = reference.standing(0.5, 81).unwrap();
+    let long = own.standing(0.5, 81).unwrap();
     assert_eq!((long.above_human, long.above_machine), (1.0, 0.25));
     assert_eq!(long.lengths(), "81 words or more");
-    assert_eq!(ReferenceScores::default().standing(0.5, 10), None);
+    assert_eq!(reference.column("disscore"), None);
+}
+
+#[test]
+fn nothing_is_compared_with_machine_stories_if_there_are_none_of_that_length() {
+    let column = ReferenceColumn {
+        name: "union".into(),
+        validity: None,
+        human: norms(&[0, 1], &[1, 0]),
+        machine: norms(&[1, 1], &[0, 0]),
+    };
+    assert_eq!(column.standing(0.5, 81), None);
+    assert_eq!(ReferenceColumn { machine: None, ..column }.standing(0.5, 80), None);
 }
 
 #[test]

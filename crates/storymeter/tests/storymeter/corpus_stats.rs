@@ -46,7 +46,7 @@ fn gathered(metrics: &[&str], file: &Path, files: &[PathBuf]) -> ReadyScorer {
     scorer
 }
 
-const METRICS: [&str; 3] = ["cider-d", "bleu", "self-bleu"];
+const METRICS: [&str; 4] = ["cider-d", "bleu", "self-bleu", "homogeneity"];
 
 #[test]
 fn scores_in_parts_are_those_of_one_run() {

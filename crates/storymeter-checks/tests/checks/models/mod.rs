@@ -5,6 +5,7 @@ mod embedded_union;
 mod paper_examples;
 mod rated_sets;
 mod rewritten;
+mod trust;
 
 use storymeter_checks::{Check, Result, shared};
 use storymeter_core::Story;
@@ -16,6 +17,7 @@ pub const CHECKS: &[(&str, &[Check])] = &[
     ("embedded_union", embedded_union::CHECKS),
     ("rated_sets", rated_sets::CHECKS),
     ("rewritten", rewritten::CHECKS),
+    ("trust", trust::CHECKS),
 ];
 
 /// The stories of a file of the shared data.

@@ -29,7 +29,7 @@ fn recipes() -> PathBuf {
 }
 
 /// The stories of each set, in the order of [`SETS`].
-fn sets() -> Result<Vec<Vec<Story>>> {
+pub(super) fn sets() -> Result<Vec<Vec<Story>>> {
     let folder = tempfile::tempdir()?;
     let script = recipes().join("rated_sets.py");
     let run = Command::new("python3").arg(script).arg(shared("data")?).arg(folder.path()).output();

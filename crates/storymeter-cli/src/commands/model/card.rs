@@ -3,11 +3,12 @@
 use std::fmt::Write as _;
 
 use serde_json::json;
+use storymeter_core::Validity;
 use storymeter_core::terminal::{plain, plain_lines};
 use storymeter_union::criteria::{
     CalibratedOn, Calibration, CriteriaCard, Criterion, SentenceDescription,
 };
-use storymeter_union::{Agreement, Card, Description, Estimate, Location, ReferenceScores, Writer};
+use storymeter_union::{Agreement, Card, Description, Estimate, Location, ReferenceScores};
 
 use crate::Outcome;
 use crate::output::Output;
@@ -220,17 +221,31 @@ fn agreement(text: &mut String, model: &Description) {
     }
 }
 
-/// The stories that explanations compare a score with, and the diagnoses that they show.
+/// How far the columns can be trusted, the stories that their numbers are compared with, and the
+/// diagnoses that explanations show.
 fn compared(text: &mut String, reference: &ReferenceScores) {
-    text.push_str("\nExplanations compare a score with those of\n");
-    for one in &reference.scores {
-        let writer = match one.writer {
-            Writer::Human => "human",
-            Writer::Machine => "machine",
-        };
-        let lengths = one.longest.map_or("longer".to_owned(), |most| format!("up to {most} words"));
-        let (stories, source) = (one.stories(), plain(&one.source));
-        let _ = writeln!(text, "  {stories:>5} {writer:<7} stories, {lengths:<15}  {source}");
+    for column in &reference.columns {
+        let _ = writeln!(text, "\n{}", plain(&column.name));
+        if let Some(Validity { measures, tested, doubtful, words: (fewest, most) }) =
+            &column.validity
+        {
+            let [measures, tested] = [measures, tested].map(|field| plain(field));
+            let _ = writeln!(text, "  measures {measures}");
+            let _ = writeln!(text, "  tested on {tested}, of {fewest} to {most} words");
+            if !doubtful.is_empty() {
+                let _ = writeln!(text, "  at chance or wrong on {}", plain(doubtful));
+            }
+        }
+        for (writer, norms) in [("human", &column.human), ("machine", &column.machine)] {
+            let Some(norms) = norms else { continue };
+            let _ = writeln!(text, "  compared with {writer} stories: {}", plain(&norms.source));
+            for class in &norms.classes {
+                let stories: u64 = class.counts.iter().sum();
+                let lengths =
+                    class.longest.map_or("longer".to_owned(), |most| format!("up to {most} words"));
+                let _ = writeln!(text, "    {stories:>5} {lengths}");
+            }
+        }
     }
     if !reference.diagnosis.is_empty() {
         text.push_str("\nDiagnoses that explanations show\n");

@@ -15,3 +15,4 @@ mod sureness;
 mod systems;
 mod text;
 mod union;
+mod verdict;

@@ -133,7 +133,9 @@ fn where_nothing_differs_it_says_so() {
     let found = by_union(Direction::Higher, &stories);
     let sentence = conclusion(&found);
     assert!(
-        sentence.starts_with("union sees no difference between the 3 systems with 24 stories each"),
+        sentence.starts_with(
+            "No difference was found between the 3 systems by union with 24 stories each"
+        ),
         "{sentence}"
     );
     assert_eq!(found.clusters.len(), 1);
@@ -145,7 +147,7 @@ fn where_nothing_differs_it_says_so() {
     assert_eq!(found.pairs[0].found.clone().unwrap().effect, Err(Absence::Constant));
     assert_eq!(
         conclusion(&found),
-        "union sees no difference between the 3 systems: all values are equal."
+        "No difference was found between the 3 systems by union: all values are equal."
     );
 }
 

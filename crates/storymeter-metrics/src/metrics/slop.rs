@@ -1,0 +1,285 @@
+//! Slop: words, phrases and contrasts that language models overuse, per 1,000 words.
+//!
+//! PAGE
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use serde_json::json;
+use storymeter_core::{
+    Absence, Choice, Depth, Description, Direction, Entry, Explained, Metric, MetricError, Needs,
+    Norms, Prepared, Range, Rationale, Request, Resources, Rows, Signature, Span, SpanKind,
+    Validity, Value, file,
+};
+
+use crate::slop::{Hit, HitKind, List, Words, hits};
+
+pub(crate) static ENTRY: Entry = Entry {
+    ids: &["slop"],
+    choices: &[
+        Choice::new("list", "models", "what models of 2023 to 2026 overuse (the default)"),
+        Choice::new("list", "own", "a list of your own: a text file with one word or phrase per line"),
+    ],
+    direction: Direction::Lower,
+    range: Range::NOT_NEGATIVE,
+    needs: Needs::STORY,
+    source: include_str!("slop.rs"),
+    build,
+};
+
+/// What a hit of each kind counts in `slop/score`: words, phrases, contrasts.
+const WEIGHTS: [f64; 3] = [0.6, 0.3, 0.1];
+
+const MEMBERS: [&str; 4] = ["score", "words", "phrases", "contrast"];
+
+/// The longest list of a user, in bytes.
+const LONGEST_FILE: u64 = 16 << 20;
+
+/// What human stories get, by column. `tools/slop_measure.py` makes it.
+static NORMS: LazyLock<BTreeMap<String, Norms>> = LazyLock::new(|| {
+    serde_json::from_str(include_str!("../../data/slop/norms.json"))
+        .expect("the embedded norms are whole; a test reads them")
+});
+
+struct Slop {
+    description: Description,
+    list: List,
+}
+
+fn build(request: &Request<'_>) -> Result<Box<dyn Metric>, MetricError> {
+    let own = request.has("own");
+    let list = if own { own_list(request)? } else { List::embedded() };
+    let name = if own { "own" } else { list.version().unwrap_or_default() };
+    let signature = Signature::new("slop")
+        .with("list", "l", name)
+        .with("hash", "h", list.hash())
+        .with("weights", "w", WEIGHTS.map(|weight| weight.to_string()).join("+"));
+    let mut description =
+        request.describe().width(4).family(MEMBERS).signature(signature).explains();
+    for (column, member) in description.columns.iter_mut().zip(MEMBERS) {
+        // The contrasts do not depend on the list.
+        if !own || member == "contrast" {
+            column.norms = NORMS.get(member).cloned();
+            column.validity = Some(validity(member));
+        }
+    }
+    Ok(Box::new(Slop { description, list }))
+}
+
+fn validity(member: &str) -> Validity {
+    let what = match member {
+        "words" => "how often words come that language models overuse",
+        "phrases" => "how often phrases come that language models overuse",
+        "contrast" => "how often something is said by what it is not",
+        _ => "how often words and turns come that language models overuse",
+    };
+    Validity {
+        measures: what.into(),
+        tested: "English stories by models of 2023 to 2026 and by people".into(),
+        doubtful: "single texts of fewer than 100 words; which of two good writers is better".into(),
+        words: (50, 1_500),
+    }
+}
+
+/// The list that the user named with the weights.
+fn own_list(request: &Request<'_>) -> Result<List, MetricError> {
+    match request.resources.settings().weights.get("slop") {
+        Some(path) => Ok(List::parse(&file::read_text(path, LONGEST_FILE)?, path)?),
+        None => Err(MetricError::NoWeights {
+            metric: request.key.to_owned(),
+            files: "a list of words and phrases".to_owned(),
+            name: "slop".to_owned(),
+            searched: Vec::new(),
+        }),
+    }
+}
+
+/// The hits of each kind, and the words.
+fn row(words: &Words, hits: &[Hit<'_>]) -> [f64; 4] {
+    let count = |kind| hits.iter().filter(|hit| hit.kind == kind).count() as f64;
+    let kinds = [HitKind::Word, HitKind::Phrase, HitKind::Contrast].map(count);
+    [kinds[0], kinds[1], kinds[2], words.count() as f64]
+}
+
+/// The values of the four columns.
+fn values(row: &[f64]) -> Option<[f64; 4]> {
+    let words = row[3];
+    (words > 0.0).then(|| {
+        let rates: [f64; 3] = std::array::from_fn(|kind| 1000.0 * row[kind] / words);
+        let score = rates.iter().zip(WEIGHTS).map(|(rate, weight)| rate * weight).sum();
+        [score, rates[0], rates[1], rates[2]]
+    })
+}
+
+impl Metric for Slop {
+    fn description(&self) -> &Description {
+        &self.description
+    }
+
+    fn rows(&self, stories: &[Prepared<'_>], _: &Resources) -> Result<Rows, MetricError> {
+        Ok(Rows::each(stories, self.description.width, |story, into| {
+            let words = story.text.view::<Words>();
+            into.copy_from_slice(&row(&words, &hits(&words, &self.list)));
+        }))
+    }
+
+    fn values(&self, row: &[f64], columns: &mut [Value]) {
+        match values(row) {
+            Some(values) => columns.iter_mut().zip(values).for_each(|(to, value)| *to = Ok(value)),
+            None => columns.fill(Err(Absence::because("the text has no words"))),
+        }
+    }
+
+    fn explain(
+        &self,
+        stories: &[Prepared<'_>],
+        _: Depth,
+        resources: &Resources,
+    ) -> Result<Option<Explained>, MetricError> {
+        let rationales = stories.iter().map(|story| {
+            let words = story.text.view::<Words>();
+            let text = story.text.text();
+            let found = hits(&words, &self.list);
+            let norms = self.description.columns[0].norms.as_ref();
+            let explanation = Explanation {
+                values: values(&row(&words, &found)),
+                words: words.count(),
+                // Norms know words that are separated by white space.
+                place: norms.and_then(|norms| {
+                    let length = text.split_whitespace().count() as u64;
+                    let score = values(&row(&words, &found))?[0];
+                    Some((norms.share_below(score, length)?, norms.lengths(length)?))
+                }),
+                hits: found.iter().map(|hit| Located::new(hit, text)).collect(),
+                text: text.to_owned(),
+            };
+            Box::new(explanation) as Box<dyn Rationale>
+        });
+        let rationales = rationales.collect();
+        Ok(Some(Explained { rows: self.rows(stories, resources)?, rationales }))
+    }
+}
+
+/// A hit with its text.
+struct Located {
+    start: usize,
+    end: usize,
+    text: String,
+    kind: HitKind,
+    entry: String,
+}
+
+impl Located {
+    fn new(hit: &Hit<'_>, text: &str) -> Self {
+        let (start, end) = (hit.range.start, hit.range.end);
+        let (text, entry) = (text[start..end].to_owned(), hit.entry.to_owned());
+        Self { start, end, text, kind: hit.kind, entry }
+    }
+}
+
+/// The number of entries that are named in the summary of an explanation.
+const NAMED: usize = 8;
+
+/// Where the slop of a story is.
+struct Explanation {
+    /// The four values, unless the text has no words.
+    values: Option<[f64; 4]>,
+    words: usize,
+    /// The share of human stories with less, and their lengths.
+    place: Option<(f64, (u64, Option<u64>))>,
+    hits: Vec<Located>,
+    text: String,
+}
+
+impl Explanation {
+    /// The entries that come most often, with their numbers.
+    fn most_frequent(&self) -> Vec<(usize, &str)> {
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+        self.hits.iter().for_each(|hit| *counts.entry(&hit.entry).or_default() += 1);
+        let mut counts: Vec<_> = counts.into_iter().map(|(entry, count)| (count, entry)).collect();
+        counts.sort_by_key(|&(count, entry)| (std::cmp::Reverse(count), entry));
+        counts
+    }
+
+    fn summary(&self) -> String {
+        let Some([score, words, phrases, contrast]) = self.values else {
+            return "slop: the text has no words\n".to_owned();
+        };
+        let mut text = format!("slop {score:.1}");
+        if let Some((share, (from, to))) = self.place {
+            let lengths = to.map_or(format!("{from} words or more"), |to| format!("{from} to {to} words"));
+            text += &format!(", more than {:.0}% of human stories of {lengths}", 100.0 * share);
+        }
+        text += &format!(
+            "\n  per 1,000 words: {words:.1} words, {phrases:.1} phrases, {contrast:.1} contrasts \
+             ({} hits in {} words)\n",
+            self.hits.len(),
+            self.words
+        );
+        let entries = self.most_frequent();
+        if !entries.is_empty() {
+            let named = entries.iter().take(NAMED).map(|(count, entry)| match count {
+                1 => format!("\"{entry}\""),
+                _ => format!("\"{entry}\" {count} times"),
+            });
+            let more = entries.len().saturating_sub(NAMED);
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            text += &format!("  most often: {}{more}\n", named.collect::<Vec<_>>().join(", "));
+        }
+        text
+    }
+}
+
+impl Rationale for Explanation {
+    fn to_json(&self) -> String {
+        let hits = self.hits.iter().map(|hit| {
+            json!({
+                "start": hit.start,
+                "end": hit.end,
+                "text": hit.text,
+                "kind": hit.kind.name(),
+                "entry": hit.entry,
+            })
+        });
+        let hits: Vec<_> = hits.collect();
+        let values = self.values.map(|[score, words, phrases, contrast]| {
+            json!({"score": score, "words": words, "phrases": phrases, "contrast": contrast})
+        });
+        json!({"slop": values, "hits": hits}).to_string()
+    }
+
+    /// The numbers, the entries that come most often, and the story with its hits in brackets.
+    /// Contrasts are listed apart, because other hits may stand in them.
+    fn spans(&self) -> Vec<Span> {
+        let mut spans = vec![plain(&self.summary())];
+        for hit in self.hits.iter().filter(|hit| hit.kind == HitKind::Contrast) {
+            spans.push(plain("  contrast: "));
+            spans.push(Span { text: hit.text.replace('\n', " "), kind: SpanKind::Old });
+            spans.push(plain("\n"));
+        }
+        let indented = |text: &str| plain(&text.replace('\n', "\n  "));
+        spans.push(plain("  "));
+        let mut from = 0;
+        for hit in self.hits.iter().filter(|hit| hit.kind != HitKind::Contrast) {
+            spans.push(indented(&self.text[from..hit.start]));
+            spans.push(plain("["));
+            spans.push(Span { text: hit.text.clone(), kind: SpanKind::Old });
+            spans.push(plain("]"));
+            from = hit.end;
+        }
+        spans.push(indented(&self.text[from..]));
+        spans.push(plain("\n"));
+        spans
+    }
+
+    fn legend(&self) -> Vec<Span> {
+        vec![plain(
+            "How to read this: what stands in [brackets] is on the list of words and phrases that \
+             language\nmodels overuse. One hit says nothing, and people write all of them, too. Many \
+             hits per 1,000\nwords are the habit of a model.\n\n",
+        )]
+    }
+}
+
+fn plain(text: &str) -> Span {
+    Span { text: text.to_owned(), kind: SpanKind::Plain }
+}
