@@ -127,6 +127,8 @@ def to_pandas(frame: Any, scored: _native.Scored) -> pd.DataFrame:
     import pandas as pd
 
     columns: dict[str, Any] = {"id": scored.ids, "system": scored.systems, "item": scored.items}
+    columns["words"] = scored.words
+    columns["flags"] = [", ".join(flags) for flags in scored.flags]
     for at, key in enumerate(scored.columns):
         columns[key] = np.frombuffer(scored.values(at), dtype=np.float64)
     if kind(frame) != "pandas":

@@ -40,6 +40,8 @@ class How:
     seed: int | None
     threads: int
     corpus_stats: str | None
+    clean: bool = False
+    keep_refusals: bool = False
 
     def open(self, corpus: Reading | None = None, progress: Any = None) -> _native.Scorer:
         """Open the models and tables.
@@ -55,7 +57,7 @@ class How:
         with shown(progress) as show:
             return _native.Scorer(
                 metrics, self.model, list(self.weights), self.device, self.precision,
-                self.seed or 0, self.threads, file, corpus, show,
+                self.seed or 0, self.threads, file, self.clean, self.keep_refusals, corpus, show,
             )
 
 
@@ -83,6 +85,8 @@ def how_of(
     seed: int | None,
     threads: int | None,
     corpus_stats: str | os.PathLike[str] | None = None,
+    clean: bool = False,
+    keep_refusals: bool = False,
 ) -> How:
     check_kind("device", device, str)
     if precision is not None:
@@ -106,6 +110,8 @@ def how_of(
         None if seed is None else checked_seed(seed),
         checked_threads(threads),
         None if corpus_stats is None else os.fspath(corpus_stats),
+        bool(clean),
+        bool(keep_refusals),
     )
 
 

@@ -21,6 +21,8 @@ class Scorer:
         seed: int,
         threads: int,
         corpus_stats: str | None,
+        clean: bool,
+        keep_refusals: bool,
         corpus: Any,
         show: Callable[[str, int, int | None], object] | None,
     ) -> Scorer: ...
@@ -47,6 +49,10 @@ class Scored:
     def systems(self) -> list[str | None]: ...
     @property
     def items(self) -> list[str]: ...
+    @property
+    def words(self) -> list[int]: ...
+    @property
+    def flags(self) -> list[list[str]]: ...
     @property
     def numbers(self) -> list[int]: ...
     @property

@@ -162,6 +162,24 @@ class ScoreResult:
         """The ids of the stories. A story without one has its number."""
         return self._scored.ids
 
+    @property
+    def words(self) -> list[int]:
+        """How many words each text has, separated by white space, after it was cleaned."""
+        return self._scored.words
+
+    @property
+    def flags(self) -> list[list[str]]:
+        """What each text has that is not story, such as ``["preamble"]``, after it was cleaned.
+
+        Examples
+        --------
+        >>> import storymeter as sm
+        >>> result = sm.score(["Rain fell.", "..."], metrics=["text-length"])
+        >>> result.flags, result.absent
+        ([['very short'], ['empty']], {1: 'the text is empty'})
+        """
+        return self._scored.flags
+
     def _position(self, key: str) -> int:
         try:
             return self.columns.index(key)
@@ -260,7 +278,7 @@ class ScoreResult:
         return self._scored.json_lines().decode()
 
     def to_dicts(self) -> list[dict[str, Any]]:
-        """One dictionary per story: id, system, item, scores, and what else is known."""
+        """One dictionary per story: id, system, item, words, scores, and what else is known."""
         return [json.loads(line) for line in self.to_json().split("\n")[:-1]]
 
     def write(self, path: str | os.PathLike[str]) -> None:
@@ -271,11 +289,12 @@ class ScoreResult:
         self._scored.write(os.fspath(path))
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """A table with id, system, item and one column per score, for all that speaks Arrow."""
+        """A table with id, system, item, words, flags and one column per score, for all that speaks
+        Arrow."""
         return self._scored.__arrow_c_stream__(requested_schema)
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row per story, with id, system, item and scores. An absent score is NaN.
+        """One row per story, with id, system, item, words, flags and scores. An absent score is NaN.
 
         If a frame of pandas was scored, the rows have its index.
         """
@@ -284,13 +303,13 @@ class ScoreResult:
         return _frames.to_pandas(self._given, self._scored)
 
     def to_polars(self) -> pl.DataFrame:
-        """One row per story, with id, system, item and scores. An absent score is null."""
+        """One row per story, with id, system, item, words, flags and scores. An absent score is null."""
         import polars as pl
 
         return pl.DataFrame(self)
 
     def to_arrow(self) -> pa.Table:
-        """One row per story, with id, system, item and scores. An absent score is null."""
+        """One row per story, with id, system, item, words, flags and scores. An absent score is null."""
         import pyarrow as pa
 
         return pa.table(self)

@@ -85,6 +85,13 @@ class Scorer:
         A file with what metrics such as ``cider-d`` and ``self-bleu`` must know about all stories,
         so that a part of the stories gets the scores that it has among all of them.
         :func:`score` and :func:`score_files` write it from files of stories if it is not there.
+    clean
+        Whether to remove what surrounds a story before it is scored: words to the user ("Sure, here
+        is your story:"), Markdown, the prompt once more, tokens that end a text. Signatures then
+        say ``clean:yes``.
+    keep_refusals
+        Whether to score refusals and empty texts like stories. By default they have no score, and
+        no mean and no interval knows of them.
 
     Examples
     --------
@@ -105,9 +112,12 @@ class Scorer:
         seed: int | None = None,
         threads: int | None = None,
         corpus_stats: str | os.PathLike[str] | None = None,
+        clean: bool = False,
+        keep_refusals: bool = False,
     ) -> None:
         self._how = how_of(
-            model, metrics, weights, device, precision, seed, threads, corpus_stats
+            model, metrics, weights, device, precision, seed, threads, corpus_stats, clean,
+            keep_refusals,
         )
         self._native = self._how.open()
 
@@ -313,6 +323,8 @@ def score(
     threads: int | None = ...,
     progress: Progress = ...,
     corpus_stats: str | os.PathLike[str] | None = ...,
+    clean: bool = ...,
+    keep_refusals: bool = ...,
 ) -> StoryScore: ...
 @overload
 def score(
@@ -336,6 +348,8 @@ def score(
     threads: int | None = ...,
     progress: Progress = ...,
     corpus_stats: str | os.PathLike[str] | None = ...,
+    clean: bool = ...,
+    keep_refusals: bool = ...,
 ) -> ScoreResult: ...
 def score(
     stories: Any,
@@ -358,6 +372,8 @@ def score(
     threads: int | None = None,
     progress: Any = None,
     corpus_stats: str | os.PathLike[str] | None = None,
+    clean: bool = False,
+    keep_refusals: bool = False,
 ) -> ScoreResult:
     """Score stories, with the numbers of ``storymeter score`` to the last bit.
 
@@ -401,6 +417,8 @@ def score(
     corpus_stats
         A file with what some metrics must know about all stories; see :class:`Scorer`. If it is not
         there and the stories are files, it is written from them.
+    clean, keep_refusals
+        What is done with texts that are not only a story; see :class:`Scorer`.
 
     Examples
     --------
@@ -411,7 +429,10 @@ def score(
     >>> sm.score(stories, metrics=["chrf"], references=["Rain.", "It fell."]).columns
     ['chrf']
     """
-    how = how_of(model, metrics, weights, device, precision, seed, threads, corpus_stats)
+    how = how_of(
+        model, metrics, weights, device, precision, seed, threads, corpus_stats, clean,
+        keep_refusals,
+    )
     reading = _reading(stories, by, columns, references, format, skip_bad, renumber)
     resamples = checked_draws("resamples", resamples)
     if how.model is None and not how.weights and how.corpus_stats is None:

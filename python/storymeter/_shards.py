@@ -302,6 +302,8 @@ def score_files(
     shard: tuple[int, int] | None = None,
     progress: bool = False,
     corpus_stats: str | os.PathLike[str] | None = None,
+    clean: bool = False,
+    keep_refusals: bool = False,
 ) -> ShardRun:
     """Score each file of stories into a file of scores, as ``storymeter score --out-dir`` does.
 
@@ -323,6 +325,8 @@ def score_files(
         A file with what metrics such as ``cider-d`` must know about all stories. If it is not
         there, it is first gathered from all files of `paths`, also from those of other jobs.
         Without it, such metrics are refused.
+    clean, keep_refusals
+        What is done with texts that are not only a story: see :class:`Scorer`.
 
     Raises
     ------
@@ -345,7 +349,10 @@ def score_files(
     from ._score import Scorer
 
     chosen, inputs = _planned(paths, out_dir, out_format, format, resume, shard)
-    how = _how.how_of(model, metrics, weights, device, precision, seed, threads, corpus_stats)
+    how = _how.how_of(
+        model, metrics, weights, device, precision, seed, threads, corpus_stats, clean,
+        keep_refusals,
+    )
     if how.corpus_stats is not None:
         file = os.path.abspath(how.corpus_stats)
         if any(file == one.output for one in chosen):

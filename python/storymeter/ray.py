@@ -73,6 +73,8 @@ def score(
     no_progress_timeout_s: float = 1800,
     progress: bool = True,
     corpus_stats: str | os.PathLike[str] | None = None,
+    clean: bool = False,
+    keep_refusals: bool = False,
 ) -> _shards.ShardRun:
     """Score each file of stories into a file of scores in the folder `out`, on a Ray cluster.
 
@@ -110,6 +112,8 @@ def score(
     corpus_stats
         A file with what metrics such as ``cider-d`` must know about all stories. It must be there:
         ``storymeter score FILES --corpus-stats FILE`` and :func:`storymeter.score_files` write it.
+    clean, keep_refusals
+        What is done with texts that are not only a story; see :class:`storymeter.Scorer`.
 
     Returns
     -------
@@ -150,6 +154,8 @@ def score(
         "precision": precision,
         "seed": seed,
         "corpus_stats": None if corpus_stats is None else os.path.abspath(corpus_stats),
+        "clean": clean,
+        "keep_refusals": keep_refusals,
     }
     reading = _shards.Reading(tuple(checked_columns(columns)), format, skip_bad, renumber)
     shards = _shards.plan_shards(paths, out, out_format=out_format, format=format, resume=resume)

@@ -104,7 +104,7 @@ def test_pandas_keeps_its_index() -> None:
     assert "text-length" not in frame.columns
     table = result.to_pandas()
     assert list(table.index) == [7, 3, 3, 9]
-    assert list(table.columns) == ["id", "system", "item", "text-length"]
+    assert list(table.columns) == ["id", "system", "item", "words", "flags", "text-length"]
     by_system = result.systems.to_pandas()
     assert list(by_system["system"]) == ["a", "b"] and list(by_system["score"]) == [4.0, 2.5]
 
@@ -150,14 +150,14 @@ def test_polars_keeps_its_order() -> None:
     categories = pl.DataFrame({"story": TEXTS}, schema={"story": pl.Categorical})
     assert score(categories).scores.tolist() == LENGTHS
     table = score(frame).to_polars()
-    assert table.columns == ["id", "system", "item", "text-length"]
+    assert table.columns == ["id", "system", "item", "words", "flags", "text-length"]
     assert table["system"].to_list() == SYSTEMS
 
 
 def test_arrow_out() -> None:
     result = sm.score(["Rain.", "Rain fell."], metrics=["criteria", "text-length"])
     table = result.to_arrow()
-    assert table.column_names == ["id", "system", "item", *result.columns]
+    assert table.column_names == ["id", "system", "item", "words", "flags", *result.columns]
     # Without a prompt, there is no relevance.
     assert table.column("criteria/relevance").to_pylist() == [None, None]
     assert np.isnan(result.to_pandas()["criteria/relevance"][0])
@@ -172,7 +172,7 @@ def test_a_column_of_the_user_is_not_overwritten(make: Any) -> None:
     result = sm.score(make(given), metrics=["text-length", "bleu"])
     with pytest.raises(ValueError, match="the frame has a column 'bleu' already"):
         result.frame
-    assert list(result.to_pandas().columns) == ["id", "system", "item", "text-length", "bleu"]
+    assert list(result.to_pandas().columns) == ["id", "system", "item", "words", "flags", "text-length", "bleu"]
     del given["bleu"]
     assert "bleu" in str(sm.score(make(given), metrics=["bleu"]).frame)
 

@@ -181,8 +181,38 @@ def test_notes_are_logged(caplog: pytest.LogCaptureFixture) -> None:
         sm.score(["Hello."])
         sm.score(["", "Hello there."], metrics=["distinct-2"])
     said = [record.getMessage() for record in caplog.records]
-    assert "the text is very short: it has fewer than 20 words; union was made for English stories" in said
-    assert "1 of 2 stories have no text; they are scored too" in said
+    assert (
+        "1 of 2 texts has no score: 1 is empty (keep_refusals=True scores such texts)" in said
+    )
+
+
+STORY = (
+    "Mira lost her red kite in the storm of that night. She looked for it in the barn and behind "
+    "the house. Her brother found it on the roof, and they carried it home."
+)
+
+
+def test_what_is_not_story_is_flagged_and_removed() -> None:
+    texts = [STORY, f"Sure, here is your story:\n\n{STORY}", "I'm sorry, but I can't write this story."]
+    plain = sm.score(texts, metrics=["text-length"])
+    assert plain.flags == [[], ["preamble"], ["refusal"]]
+    assert plain.absent == {2: "the text is a refusal"}
+    assert plain.scores[1] > plain.scores[0]
+    cleaned = sm.score(texts, metrics=["text-length"], clean=True)
+    assert cleaned.scores[1] == cleaned.scores[0] == plain.scores[0]
+    assert cleaned.words[0] == cleaned.words[1] == len(STORY.split())
+    assert "clean:yes" in cleaned.signature and "clean" not in plain.signature
+    kept = sm.Scorer(metrics=["text-length"], keep_refusals=True).score(texts)
+    assert not kept.absent and "refusals:kept" in kept.signature
+    rows = plain.to_dicts()
+    assert "flags" not in rows[0] and rows[2]["flags"] == ["refusal"]
+
+
+def test_columns_of_words_and_flags_are_no_scores() -> None:
+    stories = [{"system": "a", "story": STORY}, {"system": "b", "story": STORY + " They slept."}]
+    result = sm.score(stories, metrics=["text-length"])
+    table = result.to_pandas()
+    assert list(table["words"]) == result.words and list(table["flags"]) == ["", ""]
 
 
 def test_progress(capsys: pytest.CaptureFixture[str], stories: list[dict[str, object]]) -> None:

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use storymeter_core::read::Record;
-use storymeter_core::{Depth, MetricError, Place, Progress, Story};
+use storymeter_core::{Absence, Depth, MetricError, Place, Progress, Story};
 use storymeter_executor::{MetricSet, Pace};
 use storymeter_metrics::catalogue;
 
@@ -27,6 +27,21 @@ fn an_empty_story_is_scored_and_counted() {
     let rows = set.batch(&[record("", "x"), record("One two.", "x")]).expect("nothing is needed");
     assert_eq!(rows.empty_stories(), 1);
     assert_eq!(rows.values(0), [Ok(0.0)]);
+}
+
+#[test]
+fn stories_that_are_not_scored_have_a_place_and_no_value() {
+    let set = set(&["text-length", "distinct-1"]).expect("known metrics");
+    let scored = [record("One two.", "x"), record("Three.", "x")];
+    let batch = || set.batch(&scored).expect("nothing is needed");
+    let none = Some(Absence::because("it is none"));
+    let among = batch().among(&[none.clone(), None, none.clone(), None]);
+    assert_eq!(among.len(), 4);
+    assert_eq!((among.values(1), among.values(3)), (batch().values(0), batch().values(1)));
+    assert_eq!((among.stats(1), among.stats(3)), (batch().stats(0), batch().stats(1)));
+    assert!(among.values(2).iter().all(|value| value.as_ref().err() == none.as_ref()));
+    let nothing = set.batch(&[]).expect("nothing is needed").among(&[none]);
+    assert_eq!((nothing.len(), nothing.values(0)[0].is_err()), (1, true));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use storymeter::{Depth, ScoreSink, Scored};
+use storymeter::{Depth, ScoreSink, Scored, TextCheck};
 
 use crate::scored::skipped;
 use crate::scorer::{PyScorer, Reading};
@@ -13,6 +13,15 @@ use crate::work;
 /// The id, the text and the explanation as JSON of each story, how many bad records were skipped,
 /// and what was wrong with the first of these.
 type Explained = (Vec<(String, String, String)>, u64, Vec<String>);
+
+/// What is said about a text that has no score.
+fn no_story(check: &TextCheck) -> String {
+    let reason = check.no_score.as_ref().map(ToString::to_string);
+    let looks = check.flags.iter().filter(|flag| flag.is_no_story()).map(|flag| flag.describes());
+    let warnings: Vec<serde_json::Value> =
+        looks.map(|looks| serde_json::json!({ "looks": looks })).collect();
+    serde_json::json!({ "absent": reason, "warnings": warnings }).to_string()
+}
 
 /// Explains the scores of stories. Offsets are bytes.
 #[pyfunction]
@@ -41,12 +50,14 @@ pub fn explain(
         let inputs = if explaining.reads_twice() { inputs.repeatable()? } else { inputs };
         let mut explained = Vec::new();
         let mut keep = |scored: Scored| {
-            let stories = scored.records.into_iter().map(|record| record.story);
-            explained.extend(
-                stories
-                    .zip(&scored.rationales)
-                    .map(|(story, rationale)| (story.id, story.text, rationale.to_json())),
-            );
+            let texts = scored.checks.iter().zip(&scored.rationales);
+            for (record, (check, rationale)) in scored.records.into_iter().zip(texts) {
+                let why = match rationale {
+                    Some(rationale) => rationale.to_json(),
+                    None => no_story(check),
+                };
+                explained.push((record.story.id, record.story.text, why));
+            }
             Ok(())
         };
         let sink = ScoreSink::nowhere().each(&mut keep);

@@ -12,8 +12,8 @@ use arrow_array::types::{
     UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{
-    Array, ArrayReader, ArrayRef, Float64Array, LargeStringArray, RecordBatch, RecordBatchIterator,
-    downcast_dictionary_array,
+    Array, ArrayReader, ArrayRef, Float64Array, Int64Array, LargeStringArray, RecordBatch,
+    RecordBatchIterator, downcast_dictionary_array,
 };
 use arrow_schema::{DataType, Field, Schema};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -233,6 +233,12 @@ impl OutColumn {
     /// Texts, some of which may be missing.
     pub fn texts<'a>(texts: impl Iterator<Item = Option<&'a str>>) -> Self {
         Self(Arc::new(texts.collect::<LargeStringArray>()))
+    }
+
+    /// Counts, some of which may be missing.
+    pub fn counts(counts: impl Iterator<Item = Option<u64>>) -> Self {
+        let counts = counts.map(|count| count.and_then(|count| i64::try_from(count).ok()));
+        Self(Arc::new(counts.collect::<Int64Array>()))
     }
 
     /// Numbers, some of which may be missing.

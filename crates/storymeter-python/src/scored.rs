@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyCapsule, PyDict, PyList};
 use storymeter::input::Inputs;
 use storymeter::ledger::{Against, Resampling, Summary};
-use storymeter::{Overview, ReadyScorer, Run, ScoreTable, ScoredTable};
+use storymeter::{Overview, ReadyScorer, Run, ScoreTable, ScoredTable, TextNote};
 use storymeter_core::write::ScoreFormat;
 use storymeter_core::{Column, Progress, Role, Value};
 
@@ -166,19 +166,35 @@ impl Scored {
         PyList::new(py, self.scored.table.rows().iter().map(|row| &row.item))
     }
 
+    /// The number of words of each text.
+    #[getter]
+    fn words(&self) -> Vec<u64> {
+        self.scored.table.rows().iter().map(|row| row.words.unwrap_or_default()).collect()
+    }
+
+    /// The flags of each text.
+    #[getter]
+    fn flags(&self) -> Vec<Vec<String>> {
+        self.scored.table.rows().iter().map(|row| row.flags.clone()).collect()
+    }
+
     /// How many bad records were skipped, and what was wrong with the first ones.
     #[getter]
     fn skipped(&self) -> (u64, Vec<String>) {
         skipped(&self.scored.run)
     }
 
-    /// What is worth a word: stories that were read only in part, that have no value, or that are
-    /// not like stories.
+    /// What is worth a word: texts that have no score, that have words to the user or were cleaned,
+    /// and stories that were read only in part or have no value.
     #[getter]
     fn notes(&self) -> Vec<String> {
-        let mut notes = self.scored.run.notes();
-        notes.extend(self.scored.run.other_texts_note());
-        notes
+        let texts = self.scored.run.text_notes();
+        let texts = texts.iter().map(|note| match note {
+            TextNote::NoScore(_) => format!("{note} (keep_refusals=True scores such texts)"),
+            TextNote::ToUser(_) => format!("{note} (clean=True removes them)"),
+            _ => note.to_string(),
+        });
+        texts.chain(self.scored.run.notes()).collect()
     }
 
     /// What was read, in one line.
@@ -210,7 +226,7 @@ impl Scored {
         py.detach(|| self.scored.write(&path, format)).map_err(|error| errors::error(py, error))
     }
 
-    /// A table with id, system, item and one column per score.
+    /// A table with id, system, item, words, flags and one column per score.
     #[pyo3(signature = (requested_schema = None))]
     fn __arrow_c_stream__<'py>(
         &self,
@@ -221,10 +237,13 @@ impl Scored {
         let _ = requested_schema;
         let columns = py.detach(|| {
             let rows = || self.scored.table.rows().iter();
+            let flags: Vec<String> = rows().map(|row| row.flags.join(", ")).collect();
             let mut columns = vec![
                 ("id".to_owned(), OutColumn::texts(rows().map(|row| Some(row.id.as_str())))),
                 ("system".to_owned(), OutColumn::texts(rows().map(|row| row.system.as_deref()))),
                 ("item".to_owned(), OutColumn::texts(rows().map(|row| Some(row.item.as_str())))),
+                ("words".to_owned(), OutColumn::counts(rows().map(|row| row.words))),
+                ("flags".to_owned(), OutColumn::texts(flags.iter().map(|one| Some(one.as_str())))),
             ];
             for (column, values) in self.score_columns() {
                 let numbers = values.iter().map(|value| value.as_ref().ok().copied());

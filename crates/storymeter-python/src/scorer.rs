@@ -42,8 +42,8 @@ pub struct Reading<'py> {
 impl PyScorer {
     #[new]
     #[pyo3(signature = (
-        metrics, model, weights, device, precision, seed, threads, corpus_stats, corpus,
-        show,
+        metrics, model, weights, device, precision, seed, threads, corpus_stats, clean,
+        keep_refusals, corpus, show,
     ))]
     #[allow(clippy::too_many_arguments, reason = "Python names them")]
     fn new(
@@ -56,10 +56,13 @@ impl PyScorer {
         seed: u64,
         threads: usize,
         corpus_stats: Option<PathBuf>,
+        clean: bool,
+        keep_refusals: bool,
         corpus: Option<Reading<'_>>,
         show: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let mut scorer = storymeter::Scorer::new().seed(seed).device(device_of(device)?);
+        scorer = scorer.clean(clean).keep_refusals(keep_refusals);
         if let Some(metrics) = metrics {
             scorer = scorer.metrics(metrics);
         }

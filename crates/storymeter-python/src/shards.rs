@@ -166,7 +166,7 @@ impl Merged {
     /// How many stories have scores.
     #[getter]
     fn stories(&self) -> usize {
-        self.merged.run.ledger().len()
+        self.merged.run.ledger().texts()
     }
 
     /// The score files with their numbers of stories, in the order of the inputs.

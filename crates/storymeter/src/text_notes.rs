@@ -5,7 +5,6 @@ use std::fmt;
 
 use storymeter_core::{FlagCounts, TextTotals};
 use storymeter_text::flags::Flag;
-use storymeter_text::kind::TextKind;
 
 use crate::Run;
 
@@ -30,34 +29,15 @@ impl fmt::Display for TextNote {
     }
 }
 
-/// The flags that do not say what a text is instead of a story, in their order.
-const FLAGS: [Flag; 9] = [
-    Flag::Empty,
-    Flag::Refusal,
-    Flag::Preamble,
-    Flag::Outro,
-    Flag::Prompt,
-    Flag::Markdown,
-    Flag::Token,
-    Flag::TheEnd,
-    Flag::Cut,
-];
-
-/// The flag of a name; `None` for one of another version.
-fn flag(name: &str) -> Option<Flag> {
-    let kind = || TextKind::from_name(name).map(Flag::Unlike);
-    FLAGS.into_iter().find(|flag| flag.name() == name).or_else(kind)
-}
-
 /// Flags in their order, and after them those of other versions.
 fn order(a: &str, b: &str) -> Ordering {
-    let place = |name| flag(name).map_or((true, None), |flag| (false, Some(flag)));
+    let place = |name: &str| Flag::from_name(name).map_or((true, None), |flag| (false, Some(flag)));
     place(a).cmp(&place(b)).then_with(|| a.cmp(b))
 }
 
 /// What is removed with a flag, in words.
 fn removed_words(name: &str) -> &str {
-    match flag(name) {
+    match Flag::from_name(name) {
         Some(Flag::Preamble) => "words to the user before the story",
         Some(Flag::Outro) => "words to the user after it",
         Some(Flag::Prompt) => "the repeated prompt",
@@ -121,12 +101,13 @@ pub(crate) fn notes(run: &Run) -> Vec<TextNote> {
 fn no_score(found: &TextTotals, texts: u64) -> Option<String> {
     let mut reasons: Vec<(&String, &u64)> = found.no_stories.iter().collect();
     reasons.sort_by(|(a, _), (b, _)| order(a, b));
-    let what = |name: &str, count: u64| match (flag(name), count) {
+    let what = |name: &str, count: u64| match (Flag::from_name(name), count) {
         (Some(Flag::Empty), 1) => "is empty".to_owned(),
         (Some(Flag::Empty), _) => "are empty".to_owned(),
         (Some(Flag::Refusal), 1) => "is a refusal".to_owned(),
         (Some(Flag::Refusal), _) => "are refusals".to_owned(),
-        _ => format!("of the kind {name}"),
+        (_, 1) => format!("is of the kind \"{name}\""),
+        _ => format!("are of the kind \"{name}\""),
     };
     if reasons.is_empty() {
         return None;
@@ -164,9 +145,10 @@ fn removed(found: &TextTotals, texts: u64) -> Option<String> {
     parts.sort_by(|(a, _), (b, _)| order(a, b));
     let shown: Vec<String> =
         parts.iter().map(|(name, count)| format!("{} ({count})", removed_words(name))).collect();
+    let were = if found.changed == 1 { "was" } else { "were" };
     (found.changed > 0).then(|| {
         format!(
-            "{} of {texts} texts were cleaned: removed were {}",
+            "{} of {texts} texts {were} cleaned: removed were {}",
             found.changed,
             shown.join(", ")
         )

@@ -51,7 +51,7 @@ fn a_table_shows_all_stories_and_each_system() {
     assert_eq!(
         run.stderr(),
         "storymeter: read 4 stories of 2 systems from 1 file (jsonl)\n\
-         storymeter: 1 of 4 stories have no text; they are scored too\n"
+         storymeter: 1 of 4 texts has no score: 1 is empty (--keep-refusals scores such texts)\n"
     );
 }
 
@@ -358,4 +358,49 @@ fn a_format_that_is_not_recognised_can_be_named() {
          --input-format, such as --input-format jsonl)",
     );
     sandbox.run("score stories.dat --input-format lines --metric text-length").succeeds();
+}
+
+#[test]
+fn a_refusal_has_no_score_and_the_program_says_why() {
+    let sandbox = Sandbox::new();
+    let text = "I'm sorry, but I can't write this story.";
+    let score = |options: &str| {
+        let mut words = vec!["score", "--metric", "text-length", "--text", text];
+        words.extend(options.split_whitespace());
+        sandbox.run_arguments(&words).succeeds()
+    };
+    let run = score("");
+    assert!(run.stdout().contains("absent"), "{}", run.stdout());
+    assert!(run.stdout().contains("1 (100%)"), "{}", run.stdout());
+    let note = "storymeter: the text has no score: it is a refusal (--keep-refusals scores such \
+                texts)\n";
+    assert!(run.stderr().contains(note), "{}", run.stderr());
+    assert!(!score("--quiet").stderr().contains("refusal"));
+    let kept = score("--keep-refusals");
+    assert!(kept.stdout().contains("refusals:kept") && !kept.stdout().contains("absent"));
+}
+
+#[test]
+fn what_surrounds_a_story_is_removed_and_counted() {
+    let sandbox = Sandbox::new();
+    let story = "Mira lost her red kite in the storm of that night. She looked for it in the barn \
+                 and behind the house. Her brother found it on the roof, and they carried it home.";
+    let line = |id: &str, text: &str| {
+        format!("{}\n", serde_json::json!({"id": id, "system": id, "story": text}))
+    };
+    let chat = format!("Sure, here is your story:\n\n{story}");
+    sandbox.write("in.jsonl", line("plain", story) + &line("chat", &chat));
+    let score = "score in.jsonl --metric text-length";
+    let run = sandbox.run(score).succeeds();
+    let note = "storymeter: 1 of 2 texts begins with words to the user (--clean removes them)\n";
+    assert!(run.stderr().contains(note), "{}", run.stderr());
+    let run = sandbox.run(&format!("{score} --clean -o out.jsonl")).succeeds();
+    let note = "storymeter: 1 of 2 texts was cleaned: removed were words to the user before the \
+                story (1)\n";
+    assert!(run.stderr().contains(note), "{}", run.stderr());
+    let lines: Vec<serde_json::Value> =
+        sandbox.read("out.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines[0]["scores"], lines[1]["scores"]);
+    assert_eq!(lines[0]["words"], lines[1]["words"]);
+    assert!(sandbox.read("out.jsonl.meta.json").contains("|clean:yes|"));
 }

@@ -179,18 +179,28 @@ fn row_statistics_have_the_hashes_that_the_document_defines() {
     let sandbox = Sandbox::new();
     let story =
         "{\"id\": \"7\", \"system\": \"sun\", \"item\": \"door\", \"story\": \"Rain fell.\"}\n";
-    sandbox.write("a.jsonl", story);
+    // A text that is no story has no row.
+    let none = "{\"id\": \"8\", \"system\": \"fog\", \"story\": \"...\"}\n";
+    sandbox.write("a.jsonl", none.to_owned() + story);
     sandbox.run("score a.jsonl -m text-length --out-dir out").succeeds();
-    let mut expected: Vec<u8> = b"SMROWS\0\x02".to_vec();
+    let mut expected: Vec<u8> = b"SMROWS\0\x03".to_vec();
     expected.extend(1u32.to_le_bytes());
-    expected.extend(1u32.to_le_bytes());
+    expected.extend(2u32.to_le_bytes());
     expected.extend(1u64.to_le_bytes());
-    expected.extend(3u32.to_le_bytes());
-    expected.extend(b"sun");
-    expected.extend(0u32.to_le_bytes());
+    for system in ["fog", "sun"] {
+        expected.extend(3u32.to_le_bytes());
+        expected.extend(system.as_bytes());
+    }
+    expected.extend(1u32.to_le_bytes());
     expected.extend(&Sha256::digest("door")[..8]);
     let id = [&4u64.to_le_bytes()[..], b"sun", b"7"].concat();
     expected.extend(&Sha256::digest(id)[..16]);
     expected.extend(3f64.to_le_bytes());
+    // Of no system, of "fog" and of "sun".
+    for no_stories in [0u64, 1, 0] {
+        expected.extend(no_stories.to_le_bytes());
+    }
+    let id = [&4u64.to_le_bytes()[..], b"fog", b"8"].concat();
+    expected.extend(&Sha256::digest(id)[..16]);
     assert_eq!(fs::read(sandbox.path("out/a.jsonl.stats")).unwrap(), expected);
 }

@@ -91,10 +91,17 @@ fn the_learned_metric_and_its_notes_are_merged_too() {
     let examples = std::fs::read_to_string(repository("examples/stories.jsonl")).unwrap();
     let mut lines: Vec<String> = examples.lines().take(8).map(|line| format!("{line}\n")).collect();
     lines.push("{\"id\": \"poem\", \"story\": \"- milk\\n- eggs\\n- two loaves\"}\n".to_owned());
+    let refusal = "I'm sorry, but I can't help with writing this story.";
+    lines.push(format!("{{\"id\": \"no\", \"story\": \"{refusal}\"}}\n"));
     lines.push("{\"id\": \"bad\"}\n".to_owned());
     let files = cut(&sandbox, &lines, 3).join(" ");
     let one = sandbox.run(&format!("score {files} --skip-bad")).succeeds();
-    assert!(one.stderr().contains("do not look like English stories"), "{}", one.stderr());
+    assert!(one.stdout().contains("list"), "{}", one.stdout());
+    assert!(
+        one.stderr().contains("1 of 10 texts has no score: 1 is a refusal"),
+        "{}",
+        one.stderr()
+    );
     assert!(one.stderr().contains("1 bad record was skipped"), "{}", one.stderr());
     sandbox.run(&format!("score {files} --skip-bad --out-dir out")).succeeds();
     let merged = sandbox.run("merge out").succeeds();

@@ -50,7 +50,7 @@ impl Crafted {
 type Craft = fn(&mut Draw, &Stock) -> Crafted;
 
 /// All faults. Those that have many forms stand more than once.
-pub const CRAFTED: [Craft; 22] = [
+pub const CRAFTED: [Craft; 24] = [
     doubled_key,
     doubled_key,
     two_lists,
@@ -73,6 +73,8 @@ pub const CRAFTED: [Craft; 22] = [
     repeated_ids,
     repeated_ids,
     names_of_fields,
+    text_fields,
+    text_fields,
 ];
 
 fn text(stock: &Stock, name: &str) -> String {
@@ -359,4 +361,42 @@ fn names_of_fields(draw: &mut Draw, _: &Stock) -> Crafted {
                 .file("mine.csv", "id,story,human/fun\n1,One two.,4\n2,Three.,3\n")
         }
     }
+}
+
+/// Lines of scores whose words or flags cannot be what this program wrote.
+fn text_fields(draw: &mut Draw, stock: &Stock) -> Crafted {
+    let many: Vec<String> = (0..10_000).map(|number| format!("\"flag {number}\"")).collect();
+    let fields = [
+        "\"words\": -1".to_owned(),
+        "\"words\": \"12\"".to_owned(),
+        "\"words\": 1.5".to_owned(),
+        "\"words\": 18446744073709551615".to_owned(),
+        "\"words\": [1]".to_owned(),
+        "\"flags\": \"cut\"".to_owned(),
+        "\"flags\": {\"cut\": true}".to_owned(),
+        "\"flags\": [1]".to_owned(),
+        "\"flags\": [\"\"]".to_owned(),
+        "\"flags\": [\"cut\\u001b[2J\"]".to_owned(),
+        format!("\"flags\": [{}]", many.join(", ")),
+        format!("\"flags\": [\"{}\"]", "x".repeat(100_000)),
+    ];
+    let field = &fields[draw.below(fields.len())];
+    let line = [
+        "compare scores.jsonl --resamples 20",
+        "meta table scores.jsonl --draws 5 -o out",
+        "report scores.jsonl -o out.html",
+    ][draw.below(3)];
+    let whole = text(stock, "scores.jsonl");
+    let mut lines: Vec<String> = whole.lines().map(str::to_owned).collect();
+    let at = draw.below(lines.len());
+    let name = if field.starts_with("\"words") { "words" } else { "flags" };
+    // What the line says already would be there twice.
+    let mut object: serde_json::Map<String, serde_json::Value> =
+        serde_json::from_str(&lines[at]).unwrap();
+    object.remove(name);
+    let object = serde_json::Value::Object(object).to_string();
+    lines[at] = object.replacen('{', &format!("{{{field}, "), 1);
+    let crafted = Crafted::refused("text fields: words and flags", line, "scores.jsonl");
+    let crafted = crafted.file("scores.jsonl", lines.join("\n") + "\n");
+    crafted.change("scores.jsonl.meta.json", Change::Remove)
 }

@@ -16,6 +16,8 @@ pub const LINES: [&str; 105] = [
     "score stories.csv --metric bleu -o out.csv",
     "score stories.csv --metric text-length --skip-bad",
     "score stories.tsv --metric text-length -o out.jsonl",
+    "score stories.jsonl --metric bleu,text-length --clean -o out.jsonl",
+    "score stories.jsonl --metric text-length --keep-refusals -o out.csv",
     "score stories.txt --metric text-length",
     "score stories.txt --input-format blocks --references lines.txt --references-format lines --metric bleu,chrf",
     "score lines.txt --input-format lines --metric text-length",

@@ -31,6 +31,7 @@ mod stories;
 mod streams;
 mod table;
 mod temporary_files;
+mod text_fields;
 mod texts;
 mod views;
 #[cfg(feature = "zstd")]

@@ -321,6 +321,8 @@ proptest! {
                 id: name,
                 system: Some(name),
                 item: name,
+                words: Some(3),
+                flags: &[],
                 values: &[Ok(-1.5)],
                 ratings: &ratings,
                 explanation: None,

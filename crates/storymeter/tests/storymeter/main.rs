@@ -4,6 +4,7 @@ mod corpus_stats;
 mod damage;
 mod explain_page;
 mod facade;
+mod flags;
 mod metric_pages;
 #[cfg(unix)]
 mod pipes;

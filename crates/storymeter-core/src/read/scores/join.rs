@@ -162,9 +162,10 @@ impl Joined<'_> {
             self.report(path, table.rows().len(), matched, shares_column)?;
         }
         if other_words > 0 {
+            let stories = if other_words == 1 { "story has" } else { "stories have" };
             self.notes.push(format!(
-                "{}: {other_words} stories have another number of words than in the files before \
-                 it, as if their texts were not the same; the first number is kept",
+                "{}: {other_words} {stories} another number of words than in the files before it, \
+                 as if the texts were not the same; the first number is kept",
                 path.display()
             ));
         }

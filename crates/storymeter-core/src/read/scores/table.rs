@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use super::Lines;
 use crate::read::names::{Field, FieldNames, UsedNames, rated};
 use crate::read::shown::{cut, listed, quoted};
+use crate::write::{FLAGS, WORDS};
 use crate::{Error, Place, Result, Row, Value};
 
 /// A cell of a table.
@@ -97,7 +98,8 @@ pub enum ScoreField {
     Ratings(String),
     /// Scores, if it has numbers.
     Score,
-    /// Nothing that is read, because another column has a more usual name of the same field.
+    /// Nothing that is read: another column has a more usual name of the same field, or it is what
+    /// a result of ours says about the texts.
     PassedOver,
 }
 
@@ -107,7 +109,11 @@ pub enum ScoreField {
 /// Returns an error if two columns have the same name.
 pub fn score_fields(names: &[String], place: &Place) -> Result<Vec<ScoreField>> {
     let found = FieldNames::default().among(names, "column", place)?;
+    // Frames of ours say how many words a text has, and beside it what its flags are.
+    let has = |name: &str| names.iter().any(|known| known == name);
+    let is_ours = has(WORDS) && has(FLAGS);
     let content = |(name, field): (&String, &Option<(Field, bool)>)| match (field, rated(name)) {
+        (None, None) if is_ours && (name == WORDS || name == FLAGS) => ScoreField::PassedOver,
         (None | Some((Field::Ratings, _)), Some(one)) => {
             ScoreField::Ratings(one.criterion.to_owned())
         }
