@@ -180,7 +180,8 @@ fn column_row(column: &ColumnVerdict, verdict: &Verdict) -> String {
         format!("<td{class}>{sign}{}</td>", own.map_or(String::new(), |own| mean(own, digits)))
     };
     let cells: String = verdict.systems.iter().map(cell).collect();
-    let key = escape(column.key.as_str());
+    // Keys of a family may be broken behind its name.
+    let key = escape(column.key.as_str()).replace('/', "/<wbr>");
     format!("<tr><th scope=\"row\" class=\"word\">{key}{arrow}{human}{aside}</th>{cells}</tr>")
 }
 
