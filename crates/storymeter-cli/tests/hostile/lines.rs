@@ -3,7 +3,7 @@
 /// Command lines that succeed if nothing is wrong. Names of the stock stand for copies of its
 /// files, and `< FILE` sends a file to standard input through a pipe. Lines that take longer, such
 /// as training, are rare.
-pub const LINES: [&str; 111] = [
+pub const LINES: [&str; 113] = [
     "score stories.jsonl --metric bleu,rouge,ter,text-length -o out.jsonl",
     "score stories.jsonl --metric bleu,rouge:hanna,chrf -o out.csv",
     "score stories.jsonl --metric bleu,ter -o out.txt",
