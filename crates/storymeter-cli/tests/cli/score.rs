@@ -45,13 +45,13 @@ fn nothing_half_written(sandbox: &Sandbox, line: &str, message: &str) {
 #[test]
 fn a_table_shows_all_stories_and_each_system() {
     let run = with_stories()
-        .run("score stories.jsonl --metric bleu,ter,text-length --against sun")
+        .run("score stories.jsonl --metric bleu,ter,text-length --against sun --keep-refusals")
         .succeeds();
     insta::assert_snapshot!(run.stdout());
     assert_eq!(
         run.stderr(),
         "storymeter: read 4 stories of 2 systems from 1 file (jsonl)\n\
-         storymeter: 1 of 4 texts has no score: 1 is empty (--keep-refusals scores such texts)\n"
+         storymeter: 1 of 4 stories have no text; they are scored too\n"
     );
 }
 
@@ -322,8 +322,8 @@ fn a_missed_limit_is_named_and_the_scores_are_still_written() {
                 --fail-under ter=50";
     let run = sandbox.run(line);
     assert_eq!(run.code(), 1);
-    assert!(run.stderr().contains("bleu is 12.3908, below the limit of 20\n"), "{}", run.stderr());
-    assert!(run.stderr().contains("ter is 88.0000, above the limit of 50\n"), "{}", run.stderr());
+    assert!(run.stderr().contains("bleu is 18.6224, below the limit of 20\n"), "{}", run.stderr());
+    assert!(run.stderr().contains("ter is 84.2105, above the limit of 50\n"), "{}", run.stderr());
     assert_eq!(sandbox.read("out.csv").lines().count(), 5);
 }
 

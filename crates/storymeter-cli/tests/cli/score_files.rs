@@ -113,8 +113,10 @@ fn jsonl_goes_to_standard_output_without_a_header() {
     let run = sandbox.run("score stories.jsonl --metric text-length --format jsonl").succeeds();
     assert_eq!(
         run.stdout(),
-        "{\"id\":\"a\",\"system\":\"rain\",\"item\":\"one\",\"scores\":{\"text-length\":4.0}}\n\
-         {\"id\":\"b\",\"system\":\"sun\",\"item\":\"two\",\"scores\":{\"text-length\":0.0}}\n"
+        "{\"id\":\"a\",\"system\":\"rain\",\"item\":\"one\",\"words\":3,\
+         \"flags\":[\"very short\"],\"scores\":{\"text-length\":4.0}}\n\
+         {\"id\":\"b\",\"system\":\"sun\",\"item\":\"two\",\"words\":0,\"flags\":[\"empty\"],\
+         \"scores\":{\"text-length\":null},\"absent\":{\"text-length\":\"the text is empty\"}}\n"
     );
     assert_eq!(sandbox.names(), ["stories.jsonl"]);
     let dash =

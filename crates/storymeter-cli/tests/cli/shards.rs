@@ -511,7 +511,8 @@ fn score_files_without_rows_are_merged_by_their_sums() {
         .run("merge scores-part-00.jsonl.meta.json scores-part-01.jsonl.meta.json --expect 2")
         .succeeds();
     assert!(merged.stderr().contains("there are no row statistics"), "{}", merged.stderr());
-    assert!(merged.stdout().contains("|stories:30|interval:normal|version:"));
+    // One of the thirty texts is empty.
+    assert!(merged.stdout().contains("|stories:29|interval:normal|version:"));
     let one = sandbox.run(&format!("score part-00.jsonl part-01.jsonl {METRICS}")).succeeds();
     let scores = |table: &str| -> Vec<String> {
         let rows = table.lines().take_while(|line| !line.is_empty()).skip(1);

@@ -117,8 +117,9 @@ struct Parts {
     /// Numbers in other fields, which are scores if there is no field `scores`.
     flat: Members,
     reasons: HashMap<String, Absence>,
-    /// What is said about the text; only where there are scores, because in lines of others these
-    /// may be the names of scores.
+    /// What is said about the text; in lines without the field `scores` these are the names of
+    /// scores.
+    text_fields: Vec<(String, serde_json::Value)>,
     words: Option<u64>,
     flags: Vec<String>,
     used: UsedNames,
@@ -128,7 +129,29 @@ fn parse(line: &str, place: &Place) -> Result<Parts> {
     let object = Object { names: &FieldNames::default(), current: Current::default() };
     let mut json = serde_json::Deserializer::from_str(line);
     let parts = (&object).deserialize(&mut json).and_then(|parts| json.end().map(|()| parts));
-    parts.map_err(|e| Error::invalid(object.current.place(place), describe(&e)))
+    let mut parts = parts.map_err(|e| Error::invalid(object.current.place(place), describe(&e)))?;
+    if parts.scores.is_some() {
+        parts.take_text_fields(place)?;
+    }
+    Ok(parts)
+}
+
+impl Parts {
+    /// Takes what a line of ours says about the text.
+    fn take_text_fields(&mut self, place: &Place) -> Result<()> {
+        let fields = std::mem::take(&mut self.text_fields);
+        for (at, (name, value)) in fields.iter().enumerate() {
+            let wrong = |problem: String| Error::invalid(place.clone().in_field(name), problem);
+            if fields[..at].iter().any(|(before, _)| before == name) {
+                return Err(wrong(TWICE.to_owned()));
+            }
+            match name.as_str() {
+                WORDS => self.words = text_fields::words(value).map_err(wrong)?,
+                _ => self.flags = text_fields::flags(value).map_err(wrong)?,
+            }
+        }
+        Ok(())
+    }
 }
 
 struct Object<'n> {
@@ -158,7 +181,6 @@ impl<'de> Visitor<'de> for &Object<'_> {
         let mut parts = Parts::default();
         let (mut held, mut flat) = (HeldFields::default(), FlatRatings::default());
         let [mut scores, mut absent]: [Option<Option<Members>>; 2] = Default::default();
-        let mut text_fields: Vec<(String, serde_json::Value)> = Vec::new();
         while let Some(named) = map.next_key_seed(NameSeed(self.names))? {
             match named {
                 // A line of scores may also have the story, whose text is of no use here.
@@ -187,7 +209,7 @@ impl<'de> Visitor<'de> for &Object<'_> {
                                 let cell = value.as_f64().map_or(Cell::Null, Cell::Number);
                                 parts.flat.0.push((name.clone(), cell));
                             }
-                            text_fields.push((name, value));
+                            parts.text_fields.push((name, value));
                         }
                         _ => {
                             let cell = map.next_value()?;
@@ -218,32 +240,7 @@ impl<'de> Visitor<'de> for &Object<'_> {
         parts.ratings = flat.join(judged, &self.current)?;
         parts.scores = scores.flatten();
         parts.reasons = absent.flatten().unwrap_or_default().reasons();
-        if parts.scores.is_some() {
-            self.take_text_fields(&text_fields, &mut parts)?;
-        }
         Ok(parts)
-    }
-}
-
-impl Object<'_> {
-    /// Takes what a line of ours says about the text.
-    fn take_text_fields<E: de::Error>(
-        &self,
-        fields: &[(String, serde_json::Value)],
-        parts: &mut Parts,
-    ) -> std::result::Result<(), E> {
-        for (at, (name, value)) in fields.iter().enumerate() {
-            self.current.set(name);
-            if fields[..at].iter().any(|(before, _)| before == name) {
-                return Err(E::custom(TWICE));
-            }
-            match name.as_str() {
-                WORDS => parts.words = text_fields::words(value).map_err(E::custom)?,
-                _ => parts.flags = text_fields::flags(value).map_err(E::custom)?,
-            }
-        }
-        self.current.clear();
-        Ok(())
     }
 }
 
