@@ -198,6 +198,12 @@ def write(lists, path, without):
     path.write_text("\n".join(text) + "\n", encoding="utf-8")
 
 
+def entries(path):
+    """The entries of a list."""
+    listed = Path(path).read_text(encoding="utf-8").splitlines()
+    return [line for line in listed if line and not line.startswith("#")]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("data", type=Path)

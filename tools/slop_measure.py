@@ -4,9 +4,10 @@
     python3 tools/slop_measure.py ../shared/data --program target/release/storymeter --norms \\
         crates/storymeter-metrics/data/slop/norms.json
 
-The first line prints the tables of docs/slop.md. Only the measuring half is scored, which the lists
-were not made from (`tools/slop_lists.py`); and each set is also scored with lists made without it,
-as a list of the user's own (`slop:own`). Needs only Python's standard library.
+The first line prints the tables of docs/slop.md, and with --weigh that of its weights. Only the
+measuring half is scored, which the lists were not made from (`tools/slop_lists.py`). Each set is
+also scored with a list made without it, as a list of the user's own (`slop:own`). The weights were
+chosen on the making half. Needs only Python's standard library.
 """
 import argparse
 import json
@@ -25,6 +26,9 @@ COLUMNS = ["score", "words", "phrases", "contrast"]
 # The longest stories of each class, in words between white space.
 CLASSES = [60, 120, 250, 500, 1000, None]
 BINS = 100
+LIST = Path(__file__).parent.parent / "crates/storymeter-metrics/data/slop/slop.txt"
+# Weights of words, phrases and contrasts that --weigh compares.
+WEIGHTS = [(1, 0, 0), (0, 1, 0), (0, 0, 1), (0.6, 0.15, 0.25), (0.5, 0.4, 0.1), (0.3, 0.6, 0.1)]
 HIGH = {"score": 100.0, "words": 150.0, "phrases": 75.0, "contrast": 25.0}
 
 
@@ -54,7 +58,7 @@ def mean(values):
     return sum(values) / len(values)
 
 
-def scored(program, records, own=None, name="slop"):
+def scored(program, records, own=None):
     """The records with their values: the four columns of slop, and the number of words."""
     with tempfile.TemporaryDirectory() as folder:
         stories, scores = Path(folder, "stories.jsonl"), Path(folder, "scores.jsonl")
@@ -62,7 +66,7 @@ def scored(program, records, own=None, name="slop"):
             for number, record in enumerate(records):
                 text = slop_lists.plain(record["story"])
                 file.write(json.dumps({"id": str(number), "story": text}) + "\n")
-        metric = f"{name}:own" if own else name
+        metric = "slop:own" if own else "slop"
         command = [program, "score", stories, "-m", metric, "-o", scores, "--quiet"]
         command += ["--weights", f"slop={own}"] if own else []
         subprocess.run(list(map(str, command)), check=True, stdout=subprocess.DEVNULL)
@@ -136,28 +140,51 @@ def show(title, values):
     print(f"| {title} | {' | '.join(cells)} |", flush=True)
 
 
-def measure(program, data, half):
-    sets = rows(data, half)
-    print(f"| stories of the {half} half | {' | '.join(COLUMNS)} | length |")
+def measure(program, data):
+    """How the columns agree with readers: our list, and lists made without the set."""
+    sets = rows(data, "measuring")
+    print(f"| stories of the measuring half | {' | '.join(COLUMNS)} | length |")
     print("|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
         for name, how in [("arena", arena), ("csg", csg), ("lamp", lamp)]:
-            slop_lists.write(slop_lists.make(data, name)[0], Path(folder, f"{name}.txt"), name)
-            kinds = [("", lambda record: True)]
+            own = list_without(data, name, folder)
+            kinds = {"": lambda record: True}
             if name == "csg":
-                kinds = [
-                    (", all", lambda record: True),
-                    (", machine", lambda record: not record["is_human"]),
-                    (", human", lambda record: record["is_human"]),
-                ]
-            for own in [None, Path(folder, f"{name}.txt")]:
-                if own is None and half == "making":
-                    continue
-                records = scored(program, sets[name], own)
-                for kind, belongs in kinds:
-                    title = f"{name}{kind}, {'list made without it' if own else 'our list'}"
+                kinds = {
+                    ", all": lambda record: True,
+                    ", machine": lambda record: not record["is_human"],
+                    ", human": lambda record: record["is_human"],
+                }
+            for path in [None, own]:
+                records = scored(program, sets[name], path)
+                for kind, belongs in kinds.items():
+                    title = f"{name}{kind}, {'list made without it' if path else 'our list'}"
                     show(title, how([record for record in records if belongs(record)]))
-    return sets
+
+
+def list_without(data, name, folder):
+    path = Path(folder, f"{name}.txt")
+    slop_lists.write(slop_lists.make(data, name)[0], path, name)
+    return path
+
+
+def weigh(program, data):
+    """What the weights were chosen by: the making half, with lists made without the set."""
+    sets, measured = rows(data, "making"), [("arena", arena), ("csg", csg), ("lamp", lamp)]
+    with tempfile.TemporaryDirectory() as folder:
+        for name, _ in measured:
+            scored(program, sets[name], list_without(data, name, folder))
+    print("| words | phrases | contrast | arena | csg | csg, machine | lamp |")
+    print("|---|---|---|---|---|---|---|")
+    for weights in WEIGHTS:
+        for name, _ in measured:
+            for record in sets[name]:
+                own = record["slop"]
+                own["score"] = sum(w * own[key] for w, key in zip(weights, COLUMNS[1:]))
+        found = [how(sets[name])["score"] for name, how in measured]
+        machine = csg([record for record in sets["csg"] if not record["is_human"]])["score"]
+        cells = [*weights, *(f"{value:.2f}" for value in [*found[:2], machine, found[2]])]
+        print(f"| {' | '.join(map(str, cells))} |", flush=True)
 
 
 def levels(program, data):
@@ -182,7 +209,7 @@ def levels(program, data):
         print(f"| {title} | {' | '.join(f'{rate(key):.1f}' for key in COLUMNS)} |", flush=True)
 
 
-def frequent(data, entries, most=24):
+def frequent(data, entries, most=12):
     """The words of the list that come most often in the measuring half of the arena."""
     counts, words = defaultdict(Counter), Counter()
     for name, human, record in slop_lists.stories(data):
@@ -197,8 +224,8 @@ def frequent(data, entries, most=24):
     per_million = lambda side, gram: 1e6 * counts[side][gram] / words[side]
     excess = lambda gram: per_million("arena", gram) - per_million("people", gram)
     for order, shown in [(1, most), (2, most // 3), (3, most // 3)]:
-        some = sorted((g for g in entries if len(g.split()) == order), key=lambda g: (-excess(g), g))
-        for gram in some[:shown]:
+        of_order = (gram for gram in entries if len(gram.split()) == order)
+        for gram in sorted(of_order, key=lambda gram: (-excess(gram), gram))[:shown]:
             one, two = per_million("arena", gram), per_million("people", gram)
             times = f"{one / two:.0f}" if two else "-"
             print(f"| {gram} | {one:.0f} | {two:.0f} | {times} |")
@@ -231,19 +258,17 @@ def main():
     parser.add_argument("data", type=Path)
     parser.add_argument("--program", default="storymeter", help="the program storymeter")
     parser.add_argument("--norms", type=Path, metavar="FILE", help="write the norms, and stop")
-    parser.add_argument(
-        "--half", default="measuring", choices=["measuring", "making"],
-        help="making: what the weights were chosen on; only lists made without a set",
-    )
+    parser.add_argument("--weigh", action="store_true", help="compare weights, and stop")
     arguments = parser.parse_args()
+    program, data = arguments.program, arguments.data
     if arguments.norms:
-        return norms(arguments.program, arguments.data, arguments.norms)
-    measure(arguments.program, arguments.data, arguments.half)
-    if arguments.half == "measuring":
-        levels(arguments.program, arguments.data)
-        lines = Path(__file__).parent.parent / "crates/storymeter-metrics/data/slop/slop.txt"
-        listed = lines.read_text(encoding="utf-8").splitlines()
-        frequent(arguments.data, {line for line in listed if line and not line.startswith("#")})
+        norms(program, data, arguments.norms)
+    elif arguments.weigh:
+        weigh(program, data)
+    else:
+        measure(program, data)
+        levels(program, data)
+        frequent(data, set(slop_lists.entries(LIST)))
 
 
 if __name__ == "__main__":

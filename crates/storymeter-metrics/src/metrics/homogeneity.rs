@@ -136,8 +136,8 @@ struct Corpus {
 /// The hashes of the different sequences of a story, which differ from system to system.
 fn sequences(story: &Prepared<'_>) -> [Vec<u64>; 2] {
     let system = story.story.system.as_deref().unwrap_or_default();
-    let system = Tokens::new(system.to_owned(), [0..system.len()]);
-    let system = system.hashed().map(|(hash, _)| hash).sum();
+    let name = Tokens::new(system.to_owned(), std::iter::once(0..system.len()));
+    let system = name.hashed().next().map_or(0, |(hash, _)| hash);
     let last = |index: &NgramIndex, order: usize| {
         let of_order = index.counts(order).len();
         let hashes = index.hashes();

@@ -107,11 +107,10 @@ fn denied(words: &Words, at: usize) -> Option<Found> {
             }
             continue;
         }
-        // Marks between the halves, such as quotation marks and empty lines, are skipped.
-        let skipped = |t: &&Token| matches!(t.kind, Kind::Quote | Kind::Line);
-        let next = place + 1 + tokens[place + 1..].iter().take_while(skipped).count();
         let is_mark = matches!(token.kind, Kind::Comma | Kind::Pause) || is_end(token);
         if is_mark && between > 0 {
+            let skipped = |t: &&Token| matches!(t.kind, Kind::Quote | Kind::Line);
+            let next = place + 1 + tokens[place + 1..].iter().take_while(skipped).count();
             if let Some(last) = affirmed(words, next, first) {
                 return Some((DENIED, last));
             }

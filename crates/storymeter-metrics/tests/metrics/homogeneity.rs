@@ -117,7 +117,10 @@ fn damaged_statistics_are_refused() {
 fn records_of_any_batch_give_the_same_rows() {
     let records: Vec<Record> = (0..40_u64)
         .map(|number| Record {
-            story: story(Some("a"), &format!("The lamp number {} went out.", number % 7)),
+            story: story(
+                Some("a"),
+                &format!("The {} lamp went out.", ["old", "red", "last"][number as usize % 3]),
+            ),
             number,
             place: Place::default(),
         })
@@ -130,7 +133,11 @@ fn records_of_any_batch_give_the_same_rows() {
         records.chunks(size).for_each(|batch| survey.batch(batch).unwrap());
         let set = set.surveyed(survey).unwrap();
         let batches = records.chunks(size).map(|batch| set.batch(batch).unwrap());
-        batches.flat_map(|rows| rows.stats(0).to_vec()).collect::<Vec<f64>>()
+        let rows = batches.flat_map(|batch| {
+            (0..batch.len()).flat_map(|story| batch.stats(story).to_vec()).collect::<Vec<f64>>()
+        });
+        rows.collect::<Vec<f64>>()
     };
     assert_eq!(rows(40), rows(1));
+    assert_eq!(rows(40), rows(7));
 }
