@@ -1,9 +1,8 @@
 //! Systems compared by their scores, where there is no meta-evaluation.
 
 use storymeter_core::Role;
-use storymeter_meta::systems::{
-    Options, SystemComparison, Verdict, VerdictOutcome, compare_systems, verdict,
-};
+use storymeter_meta::systems::verdict::{Verdict, VerdictOutcome, verdict};
+use storymeter_meta::systems::{Options, SystemComparison, compare_systems};
 use storymeter_meta::view::{Sheet, Subject, system_sheets};
 
 use crate::inputs::Inputs;

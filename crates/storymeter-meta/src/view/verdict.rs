@@ -7,7 +7,7 @@ use storymeter_core::number::{percent, thousands};
 use storymeter_core::{Key, Role};
 
 use super::conclusion::{conclusion, counted, short};
-use super::words::{joined, joined_short, percent, thousands};
+use super::words::{joined, joined_short};
 use crate::systems::SystemComparison;
 use crate::systems::verdict::{
     ColumnGroup, ColumnVerdict, FLAGS_APART, FlagCheck, LengthCheck, LengthPair, LengthSource,

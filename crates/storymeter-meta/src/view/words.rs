@@ -27,26 +27,3 @@ pub(super) fn joined_short(parts: &[String]) -> String {
         _ => joined(parts),
     }
 }
-
-/// "33%"; shares that are not 0 or 1 are not rounded to them.
-pub(super) fn percent(share: f64) -> String {
-    let percent = share * 100.0;
-    match percent.round() {
-        low if low < 1.0 && share > 0.0 => "less than 1%".to_owned(),
-        high if high > 99.0 && share < 1.0 => "more than 99%".to_owned(),
-        whole => format!("{whole}%"),
-    }
-}
-
-/// 1,476.
-pub(super) fn thousands(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at) % 3 == 0 {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}

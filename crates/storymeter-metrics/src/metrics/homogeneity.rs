@@ -204,10 +204,11 @@ impl CorpusMeasure for Homogeneity {
     fn signature(&self, corpus: Option<&Corpus>) -> Signature {
         let stories = corpus.map_or(0, |corpus| corpus.words.documents());
         let systems = corpus.map_or(0, |corpus| corpus.systems.len());
-        Signature::new("homogeneity")
-            .with("words", "w", WORDS)
-            .with("tags", "t", TAGS)
-            .with("corpus", "c", format!("{systems}[{stories}]"))
+        Signature::new("homogeneity").with("words", "w", WORDS).with("tags", "t", TAGS).with(
+            "corpus",
+            "c",
+            format!("{systems}[{stories}]"),
+        )
     }
 
     fn fill(&self, story: &Prepared<'_>, corpus: &Corpus, row: &mut [f64]) {

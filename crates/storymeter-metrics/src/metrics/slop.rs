@@ -17,7 +17,11 @@ pub(crate) static ENTRY: Entry = Entry {
     ids: &["slop"],
     choices: &[
         Choice::new("list", "models", "what models of 2023 to 2026 overuse (the default)"),
-        Choice::new("list", "own", "a list of your own: a text file with one word or phrase per line"),
+        Choice::new(
+            "list",
+            "own",
+            "a list of your own: a text file with one word or phrase per line",
+        ),
     ],
     direction: Direction::Lower,
     range: Range::NOT_NEGATIVE,
@@ -75,7 +79,8 @@ fn validity(member: &str) -> Validity {
     Validity {
         measures: what.into(),
         tested: "English stories by models of 2023 to 2026 and by people".into(),
-        doubtful: "single texts of fewer than 100 words; which of two good writers is better".into(),
+        doubtful: "single texts of fewer than 100 words; which of two good writers is better"
+            .into(),
         words: (50, 1_500),
     }
 }
@@ -206,7 +211,8 @@ impl Explanation {
         };
         let mut text = format!("slop {score:.1}");
         if let Some((share, (from, to))) = self.place {
-            let lengths = to.map_or(format!("{from} words or more"), |to| format!("{from} to {to} words"));
+            let lengths =
+                to.map_or(format!("{from} words or more"), |to| format!("{from} to {to} words"));
             text += &format!(", more than {:.0}% of human stories of {lengths}", 100.0 * share);
         }
         text += &format!(

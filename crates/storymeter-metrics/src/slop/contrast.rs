@@ -16,9 +16,8 @@ const NEAR: usize = 8;
 const FAR: usize = 12;
 
 const JUST: [&str; 5] = ["just", "only", "merely", "simply", "solely"];
-const PRONOUNS: [&str; 12] = [
-    "it", "this", "that", "he", "she", "they", "these", "those", "there", "we", "i", "you",
-];
+const PRONOUNS: [&str; 12] =
+    ["it", "this", "that", "he", "she", "they", "these", "those", "there", "we", "i", "you"];
 /// Pronouns that may stand for the same thing.
 const THINGS: [&str; 7] = ["it", "this", "that", "they", "these", "those", "there"];
 const BE: [&str; 4] = ["was", "is", "were", "are"];

@@ -51,7 +51,8 @@ impl List {
             if line.is_empty() || line.starts_with('#') {
                 continue;
             }
-            let wrong = |problem: String| Error::invalid(Place::file(file).at_line(number), problem);
+            let wrong =
+                |problem: String| Error::invalid(Place::file(file).at_line(number), problem);
             list.insert(line).map_err(wrong)?;
             if list.entries.len() > MOST {
                 return Err(wrong(format!("a list has at most {MOST} entries")));
@@ -150,29 +151,36 @@ mod tests {
     #[test]
     fn the_longest_entry_is_taken_and_no_word_counts_twice() {
         let list = "# mine\nweight\nthe weight\nthe weight of\nof dust\n";
-        assert_eq!(found(list, "The weight of dust, the WEIGHT, weight"), [
-            ("The weight of".into(), "phrase"),
-            ("the WEIGHT".into(), "phrase"),
-            ("weight".into(), "word"),
-        ]);
+        assert_eq!(
+            found(list, "The weight of dust, the WEIGHT, weight"),
+            [
+                ("The weight of".into(), "phrase"),
+                ("the WEIGHT".into(), "phrase"),
+                ("weight".into(), "word"),
+            ]
+        );
     }
 
     #[test]
     fn entries_are_whole_words_and_end_at_marks() {
-        assert_eq!(found("echo\nheld breath", "Echoes, re-echo. A held. Breath, held “breath”"), [
-            ("echo".into(), "word")
-        ]);
+        assert_eq!(
+            found("echo\nheld breath", "Echoes, re-echo. A held. Breath, held “breath”"),
+            [("echo".into(), "word")]
+        );
     }
 
     #[test]
     fn apostrophes_of_every_shape_are_one() {
         let list = "city's\n, leaving\nécho";
-        assert_eq!(found(list, "The city’s lamps, leaving; CITY'S ÉCHO city"), [
-            ("city’s".into(), "word"),
-            (", leaving".into(), "phrase"),
-            ("CITY'S".into(), "word"),
-            ("ÉCHO".into(), "word"),
-        ]);
+        assert_eq!(
+            found(list, "The city’s lamps, leaving; CITY'S ÉCHO city"),
+            [
+                ("city’s".into(), "word"),
+                (", leaving".into(), "phrase"),
+                ("CITY'S".into(), "word"),
+                ("ÉCHO".into(), "word"),
+            ]
+        );
     }
 
     #[test]

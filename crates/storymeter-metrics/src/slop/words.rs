@@ -143,9 +143,10 @@ mod tests {
 
     #[test]
     fn words_are_runs_of_letters_with_apostrophes_inside() {
-        assert_eq!(seen("It’s a Well-worn ‘ÉCHO’, isn't"), [
-            "it's", "a", "well", "worn", "", "écho", "", ",", "isn't"
-        ]);
+        assert_eq!(
+            seen("It’s a Well-worn ‘ÉCHO’, isn't"),
+            ["it's", "a", "well", "worn", "", "écho", "", ",", "isn't"]
+        );
         assert_eq!(Words::new("one 2 three -- four's'").count(), 3);
     }
 

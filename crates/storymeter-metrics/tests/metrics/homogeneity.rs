@@ -55,9 +55,10 @@ fn the_score_is_the_mean_over_all_other_stories_of_the_system() {
     let mut above_zero = 0;
     for (at, values) in scored(&stories).into_iter().enumerate() {
         let own = sequences(&stories[at].text);
-        let others = stories.iter().enumerate().filter(|(other, story)| {
-            *other != at && story.system == stories[at].system
-        });
+        let others = stories
+            .iter()
+            .enumerate()
+            .filter(|(other, story)| *other != at && story.system == stories[at].system);
         let shares: Vec<f64> = others
             .map(|(_, other)| {
                 own.intersection(&sequences(&other.text)).count() as f64 / own.len() as f64
@@ -122,11 +123,8 @@ fn records_of_any_batch_give_the_same_rows() {
         })
         .collect();
     let rows = |size: usize| {
-        let set = storymeter_executor::MetricSet::new(
-            &["homogeneity"],
-            &catalogue(),
-            Default::default(),
-        );
+        let set =
+            storymeter_executor::MetricSet::new(&["homogeneity"], &catalogue(), Default::default());
         let set = set.unwrap();
         let survey = set.survey();
         records.chunks(size).for_each(|batch| survey.batch(batch).unwrap());

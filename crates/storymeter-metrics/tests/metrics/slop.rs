@@ -37,12 +37,7 @@ fn values_by_hand() {
     let (metric, resources, _folder) = own();
     let keys: Vec<String> =
         metric.description().columns.iter().map(|column| column.key.to_string()).collect();
-    assert_eq!(keys, [
-        "slop:own/score",
-        "slop:own/words",
-        "slop:own/phrases",
-        "slop:own/contrast"
-    ]);
+    assert_eq!(keys, ["slop:own/score", "slop:own/words", "slop:own/phrases", "slop:own/contrast"]);
     // Ten words: one word of the list, two phrases, no contrast.
     let text = "He felt the weight of the hum, leaving us cold.";
     let got: Vec<f64> =
@@ -70,7 +65,8 @@ fn every_hit_is_located() {
     let seen: Vec<(String, String, String)> = hits(&*metric, &resources, text)
         .iter()
         .map(|hit| {
-            let place = hit["start"].as_u64().unwrap() as usize..hit["end"].as_u64().unwrap() as usize;
+            let place =
+                hit["start"].as_u64().unwrap() as usize..hit["end"].as_u64().unwrap() as usize;
             let texts = [&text[place], hit["text"].as_str().unwrap()];
             assert_eq!(texts[0], texts[1]);
             let name = |field: &str| hit[field].as_str().unwrap().to_owned();

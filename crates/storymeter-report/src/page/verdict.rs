@@ -5,7 +5,9 @@ use std::fmt::Write as _;
 
 use storymeter_core::number::{Digits, percent, thousands};
 use storymeter_core::{Direction, Role};
-use storymeter_meta::systems::{ColumnMean, ColumnVerdict, Lead, SystemProfile, Verdict, Vote};
+use storymeter_meta::systems::verdict::{
+    ColumnMean, ColumnVerdict, Lead, SystemProfile, Verdict, Vote,
+};
 use storymeter_meta::view::{TrustLine, VerdictWords, conclusion, verdict_words};
 
 use super::Page;
