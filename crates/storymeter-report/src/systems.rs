@@ -1,8 +1,8 @@
 //! Systems compared by their scores, where there is no meta-evaluation.
 
-use storymeter_core::Role;
+use storymeter_core::{Role, ScoreTable};
 use storymeter_meta::systems::verdict::{Verdict, VerdictOutcome, verdict};
-use storymeter_meta::systems::{Options, SystemComparison, compare_systems};
+use storymeter_meta::systems::{Options, SystemComparison, compare, compare_systems};
 use storymeter_meta::view::{Sheet, Subject, system_sheets};
 
 use crate::inputs::Inputs;
@@ -27,6 +27,7 @@ impl Comparisons {
     pub fn new(inputs: &Inputs) -> Self {
         let mut all = Self::default();
         let (true, Some(stories)) = (inputs.runs.is_empty(), inputs.stories()) else { return all };
+        let mut keys: Vec<String> = Vec::new();
         for (role, what) in [(Role::Metric, "metrics"), (Role::Human, "ratings")] {
             let mut columns: Vec<_> = stories.keys(role).collect();
             // The user's own metric first, the others in the order of the table.
@@ -38,14 +39,16 @@ impl Comparisons {
                 ));
                 columns.truncate(MOST_COLUMNS);
             }
-            for key in columns {
-                match compare_systems(stories.scores(), key.as_str(), &Options::default()) {
-                    Ok(found) => all.found.push(found),
-                    Err(error) => {
-                        all.notes.push(format!("{key}: the systems are not compared: {error}"));
-                    }
-                }
-            }
+            keys.extend(columns.into_iter().map(|key| key.as_str().to_owned()));
+        }
+        if keys.is_empty() {
+            return all;
+        }
+        // Columns that are compared together share their draws.
+        let options = Options { columns: keys.clone(), ..Options::default() };
+        match compare(stories.scores(), &options) {
+            Ok(found) => all.found = found,
+            Err(_) => all.compare_each(stories.scores(), &keys),
         }
         match verdict(stories.scores(), &all.found, &Options::default()) {
             Ok(verdict) if verdict.outcome != VerdictOutcome::NothingToCompare => {
@@ -55,6 +58,18 @@ impl Comparisons {
             Err(error) => all.notes.push(format!("There is no verdict over all columns: {error}")),
         }
         all
+    }
+
+    /// Compares the systems column by column, because some column cannot be compared by.
+    fn compare_each(&mut self, scores: &ScoreTable, keys: &[String]) {
+        for key in keys {
+            match compare_systems(scores, key, &Options::default()) {
+                Ok(found) => self.found.push(found),
+                Err(error) => {
+                    self.notes.push(format!("{key}: the systems are not compared: {error}"));
+                }
+            }
+        }
     }
 
     /// What all comparisons say together, if there are systems to compare.
