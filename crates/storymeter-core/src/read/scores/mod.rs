@@ -15,8 +15,8 @@
 //! - HANNA's published score file: `Model`, then one column per criterion or metric, whose cells
 //!   are JSON lists with one number per prompt.
 //!
-//! - Parquet, as `score` writes it: `id`, `system`, `item`, `words`, `flags`, one column per key, and
-//!   `absent` and `human`; `flags`, `absent` and `human` have the JSON of these fields. Tables of
+//! - Parquet, as `score` writes it: `id`, `system`, `item`, `words`, `flags`, one column per key,
+//!   and `absent` and `human`; `flags`, `absent` and `human` have the JSON of these fields. Tables of
 //!   other programs are read as CSV is.
 //!
 //! No column, key or field may be given twice. In CSV, the marks that keep a spreadsheet from
