@@ -84,7 +84,8 @@ pub fn text(value: f64, decimals: u8) -> String {
 ///
 /// ```
 /// use storymeter_core::number::percent;
-/// assert_eq!([0.0, 0.0002, 0.625, 0.9997, 1.0].map(percent), ["0%", "0.1%", "62%", "99.9%", "100%"]);
+/// let shares = [0.0, 0.0002, 0.625, 0.9997, 1.0];
+/// assert_eq!(shares.map(percent), ["0%", "0.1%", "62%", "99.9%", "100%"]);
 /// ```
 pub fn percent(share: f64) -> String {
     match 100.0 * share {

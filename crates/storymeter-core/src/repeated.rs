@@ -59,12 +59,13 @@ impl fmt::Display for Repeated {
             "" => f.write_str(&self.message)?,
             first => write!(f, "{first}: {}", self.message)?,
         }
-        let named = others.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
+        // Subjects may have commas, such as the row and the column of a cell.
+        let named = others.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join("; ");
         match others.len() {
             0 => Ok(()),
             count if count <= NAMED => write!(f, " (also {named})"),
             count => {
-                write!(f, " (also {named} and {} more; {} in all)", count - NAMED, count + 1)
+                write!(f, " (also {named}; and {} more, {} in all)", count - NAMED, count + 1)
             }
         }
     }
@@ -80,9 +81,9 @@ mod tests {
             (0..49).map(|n| format!("part-{n}.jsonl: there is no header")).collect();
         let once = Repeated::gathered(&notes);
         assert_eq!(once.len(), 1);
-        let named = "part-1.jsonl, part-2.jsonl, part-3.jsonl, part-4.jsonl";
+        let named = "part-1.jsonl; part-2.jsonl; part-3.jsonl; part-4.jsonl";
         let wanted =
-            format!("part-0.jsonl: there is no header (also {named} and 44 more; 49 in all)");
+            format!("part-0.jsonl: there is no header (also {named}; and 44 more, 49 in all)");
         assert_eq!(once[0].to_string(), wanted);
     }
 

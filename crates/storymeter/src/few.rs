@@ -59,11 +59,8 @@ impl Few<'_> {
     /// The cells of the table, the names of its columns first: one row per story and column. Names
     /// of users are as they are.
     pub fn rows(&self) -> Vec<Vec<String>> {
-        let flagged = self.stories.iter().any(|story| !story.flags.is_empty());
-        let mut header: Vec<String> =
-            ["story", "metric", "score", "among human stories"].map(str::to_owned).to_vec();
-        header.extend(flagged.then(|| "flags".to_owned()));
-        let mut rows = vec![header];
+        let header = ["story", "metric", "score", "among human stories", "flags"];
+        let mut rows = vec![header.map(str::to_owned).to_vec()];
         for story in self.stories {
             for (at, (column, value)) in self.columns.iter().zip(&story.values).enumerate() {
                 let is_first = at == 0;
@@ -75,12 +72,15 @@ impl Few<'_> {
                     }
                     Err(absence) => ("absent".to_owned(), absence.to_string()),
                 };
-                let mut row = vec![name, metric, score, standing];
-                if flagged {
-                    let names: Vec<&str> = story.flags.iter().map(|flag| flag.name()).collect();
-                    row.push(if is_first { names.join(", ") } else { String::new() });
-                }
-                rows.push(row);
+                let flags: Vec<&str> = story.flags.iter().map(|flag| flag.name()).collect();
+                let flags = if is_first { flags.join(", ") } else { String::new() };
+                rows.push(vec![name, metric, score, standing, flags]);
+            }
+        }
+        // A column in which no story has anything is left out.
+        for column in [4, 3] {
+            if rows.iter().skip(1).all(|row| row[column].is_empty()) {
+                rows.iter_mut().for_each(|row| drop(row.remove(column)));
             }
         }
         rows

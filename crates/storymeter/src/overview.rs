@@ -172,9 +172,9 @@ impl Overview {
         notes
     }
 
-    /// The cells of the table of flags, the names of its columns first; none without any flag. There
-    /// is one row for all texts and one per system, and one column per flag that occurs. Names of
-    /// users are as they are.
+    /// The cells of the table of flags, the names of its columns first; none without any flag.
+    /// There is one row for all texts and one per system, and one column per flag that occurs.
+    /// Names of users are as they are.
     pub fn flag_rows(&self) -> &[Vec<String>] {
         &self.flags
     }

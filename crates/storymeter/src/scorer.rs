@@ -146,8 +146,9 @@ impl Scorer {
         self
     }
 
-    /// The same scorer, which removes what surrounds a story before it is scored: words to the user,
-    /// Markdown, the prompt once more, tokens that end a text. Signatures then say `clean:yes`.
+    /// The same scorer, which removes what surrounds a story before it is scored: words to the
+    /// user, Markdown, the prompt once more, tokens that end a text. Signatures then say
+    /// `clean:yes`.
     ///
     /// ```
     /// let story = "Mira lost her kite in the storm. She looked in the barn and on the roof. Her \

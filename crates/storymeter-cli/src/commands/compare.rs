@@ -49,8 +49,8 @@ pub struct CompareArgs {
     /// How to print
     #[arg(long, value_enum, default_value_t = PrintFormat::Table)]
     format: PrintFormat,
-    /// Print only these tables, below the verdict. CSV has `systems` by default; several tables become one with the
-    /// columns sheet, row, column and value
+    /// Print only these tables, below the verdict. CSV has `systems` by default; several tables
+    /// become one with the columns sheet, row, column and value
     #[arg(long, value_enum, value_name = "TABLE", value_delimiter = ',')]
     show: Vec<Table>,
     /// Write to this file instead of standard output

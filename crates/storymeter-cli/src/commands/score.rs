@@ -41,8 +41,8 @@ use shards::Job;
 ///
 /// Up to five stories are shown one by one instead: each score, the share of human stories of the
 /// same length that it is higher than, what the text has that is not story, and what such numbers
-/// can and cannot say about a single story (--quiet keeps that to one line). Metrics that score many
-/// stories as a whole, such as bleu, and --against always print means.
+/// can and cannot say about a single story (--quiet keeps that to one line). Metrics that score
+/// many stories as a whole, such as bleu, and --against always print means.
 ///
 /// With --out-dir, every input file is scored to a file of its own, so that the work can be killed,
 /// resumed and shared by many machines. `storymeter merge` then prints the table.
@@ -72,8 +72,8 @@ pub struct ScoreArgs {
     #[command(flatten)]
     scorer: ScorerArgs,
     /// Explain the scores of union: where each stands among human stories and those by models of
-    /// 2018 to 2021, which three sentences lower it most and which two raise it most, and what seems
-    /// wrong with the story; and those of criteria: the range of ratings that each may mean
+    /// 2018 to 2021, which three sentences lower it most and which two raise it most, and what
+    /// seems wrong with the story; and those of criteria: the range of ratings that each may mean
     ///
     /// The explanation is printed, in colour on a terminal, or it is the field "explanation" of -o
     /// OUT.jsonl or OUT.parquet, whose offsets are bytes of UTF-8 in the story. It warns of texts

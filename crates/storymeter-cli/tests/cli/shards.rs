@@ -152,7 +152,7 @@ fn merging_replaces_neither_stories_nor_shards() {
 #[test]
 fn a_run_that_met_a_bad_file_is_finished_by_skipping_its_bad_records() {
     let sandbox = Sandbox::new();
-    sandbox.write("good.jsonl", stories(3).concat());
+    sandbox.write("good.jsonl", stories(6).concat());
     sandbox.write("bad.jsonl", "{\"id\": \"b\", \"story\": \"Rain.\"}\n{\"id\": \"c\"}\n");
     let score = "score good.jsonl bad.jsonl -m text-length --out-dir out";
     sandbox.run(score).fails_with("1 of 2 files could not be scored");
@@ -531,9 +531,9 @@ fn ids_are_unique_across_shards() {
     sandbox.run("score a.jsonl b.jsonl -m text-length --out-dir out").succeeds();
     sandbox.run("merge out").fails_with("have a story of the same system with the same id");
     // Stories without ids are numbered within their file, and in one run across all files.
-    let unnamed = "{\"story\": \"Rain fell.\"}\n";
-    sandbox.write("a.jsonl", unnamed);
-    sandbox.write("b.jsonl", unnamed);
+    let unnamed = "{\"story\": \"Rain fell.\"}\n".repeat(3);
+    sandbox.write("a.jsonl", &unnamed);
+    sandbox.write("b.jsonl", &unnamed);
     let one = sandbox.run("score a.jsonl b.jsonl -m text-length").succeeds();
     sandbox.run("score a.jsonl b.jsonl -m text-length --out-dir out --resume").succeeds();
     assert_eq!(sandbox.run("merge out").succeeds().stdout(), one.stdout());

@@ -293,7 +293,8 @@ fn an_explanation_of_the_embedded_model_has_the_words_of_the_user_and_tells_wher
     assert!((0.0..=1.0).contains(&standing["above_human"].as_f64().unwrap()), "{standing}");
 
     let card = sandbox.run("model show union-compact").succeeds();
-    assert!(card.stdout().contains("human   stories, up to 80 words   ROCStories (held out)"));
+    assert!(card.stdout().contains("compared with human stories: ROCStories (held out)"));
+    assert!(card.stdout().contains("at chance or wrong on stories by language models of 2023"));
     assert!(card.stdout().contains("  wrong order    not shown  area 0.47 [0.33, 0.62]"));
 }
 

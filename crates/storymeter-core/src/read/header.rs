@@ -4,8 +4,8 @@
 //! `sentence5` joined by spaces, or a column with one of the other usual names ([`Field::names`]).
 //! Columns such as `human.NAME` have the ratings on a criterion. All other columns are ignored.
 //!
-//! In a wide table, the columns whose cells look like stories ([`wide`](super::wide)) have the names
-//! of systems, and each row has one story per system.
+//! In a wide table, the columns whose cells look like stories ([`wide`](super::wide)) have the
+//! names of systems, and each row has one story per system.
 //!
 //! CSV files of [`StoryWriter`](crate::write::StoryWriter) may have marks before cells that a
 //! spreadsheet would run as formulas. [`spreadsheet`](crate::spreadsheet) says how such a file is

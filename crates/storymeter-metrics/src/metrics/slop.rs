@@ -8,8 +8,8 @@
 //! - `slop/words` counts the words of a list;
 //! - `slop/phrases` counts its phrases of two and three words, and participles after a comma that
 //!   the list has (", leaving");
-//! - `slop/contrast` counts what is said by what it is not: "not X, but Y", "not just X, but Y", "It
-//!   wasn't X. It was Y.", "Not X. Not Y.";
+//! - `slop/contrast` counts what is said by what it is not: "not X, but Y", "not just X, but Y",
+//!   "It wasn't X. It was Y.", "Not X. Not Y.";
 //! - `slop/score` is 0.5 times the words, 0.4 times the phrases and 0.1 times the contrasts.
 //!
 //! A word is a run of letters with apostrophes inside. Small and capital letters are one, and so
@@ -36,9 +36,9 @@
 //!
 //! Reading the score: lower is better. Every word of the list is a good word, and people use all of
 //! them; only their density is a habit of models. A short text has few words to count, so its score
-//! is noisy: in 60 words, one hit is 17 per 1,000. Look at single texts of fewer than 100 words only
-//! beside others. The list is English. It tells how a text is written, and neither who wrote it nor
-//! whether its story is good.
+//! is noisy: in 60 words, one hit is 17 per 1,000. Look at single texts of fewer than 100 words
+//! only beside others. The list is English. It tells how a text is written, and neither who wrote
+//! it nor whether its story is good.
 //!
 //! Source: the lists and the program are storymeter's own. The idea is that of the slop scores of
 //! EQ-Bench.

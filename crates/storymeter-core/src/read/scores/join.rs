@@ -284,8 +284,8 @@ impl Joined<'_> {
         Ok(())
     }
 
-    /// Adds what another file says about the text of a story, whose flags are those of both. Returns
-    /// whether the number of words differs.
+    /// Adds what another file says about the text of a story, whose flags are those of both.
+    /// Returns whether the number of words differs.
     fn merge_text(&mut self, target: usize, row: &Row) -> bool {
         let known = &mut self.rows[target];
         for flag in &row.flags {

@@ -6,18 +6,18 @@
 //! Fields and columns have the same names as those of stories ([`Field::names`](super::Field)).
 //!
 //! - JSONL, as `score` writes it: `{"id", "system", "item", "words"?, "flags"?, "scores": {KEY:
-//!   number}, "human"?}`. `null` is an absent value, and `"absent": {KEY: reason}` gives the reason.
-//!   A line without `scores` has only its ratings, so files of ratings are read as well. Other
-//!   fields are ignored.
+//!   number}, "human"?}`. `null` is an absent value, and `"absent": {KEY: reason}` gives the
+//!   reason. A line without `scores` has only its ratings, so files of ratings are read as well.
+//!   Other fields are ignored.
 //! - CSV, as `score` writes it: `id,system,item`, then one column per key. An empty cell is an
 //!   absent value. Tables of other programs are read as well, with commas, semicolons or tabs, one
 //!   column per metric or one row per metric, and columns `human/CRITERION` for ratings.
 //! - HANNA's published score file: `Model`, then one column per criterion or metric, whose cells
 //!   are JSON lists with one number per prompt.
 //!
-//! - Parquet, as `score` writes it: `id`, `system`, `item`, `words`, `flags`, one column per key, and
-//!   `absent` and `human`; `flags`, `absent` and `human` have the JSON of these fields. Tables of
-//!   other programs are read as CSV is.
+//! - Parquet, as `score` writes it: `id`, `system`, `item`, `words`, `flags`, one column per key,
+//!   and `absent` and `human`; `flags`, `absent` and `human` have the JSON of these fields. Tables
+//!   of other programs are read as CSV is.
 //!
 //! No column, key or field may be given twice. In CSV, the marks that keep a spreadsheet from
 //! running a name as a formula are removed ([`spreadsheet`](crate::spreadsheet)).

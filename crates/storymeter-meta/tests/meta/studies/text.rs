@@ -23,7 +23,7 @@ fn text_is_aligned_and_a_missing_number_gives_its_reason() {
       metric          r
       BLEU, cased 0.123
       flat          nan
-      tiny        -1e-4
+      tiny        0.000
       nan: flat, r: a column is constant
       example|n:3
     ");
