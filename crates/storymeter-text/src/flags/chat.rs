@@ -118,7 +118,8 @@ fn before(unit: &Unit, first: bool, greeted: bool) -> Address {
     if aside && !unit.quoted { Address::Perhaps } else { Address::No }
 }
 
-/// The number of words such as "okay" and "of course" at the beginning, and whether they are polite.
+/// The number of words such as "okay" and "of course" at the beginning, and whether they are
+/// polite.
 fn interjection(words: &[String]) -> (usize, bool) {
     const POLITE: usize = 13;
     // The first thirteen are what a model says to its user; people begin tales with the others.

@@ -33,8 +33,8 @@ pub(super) fn repeated(text: &str, prompt: &str) -> Option<usize> {
     counts.then(|| text.len() - closed.len())
 }
 
-/// The length of a first line such as "Prompt: A cat finds a key.", or one with the tag `[WP]`, that
-/// a text follows.
+/// The length of a first line such as "Prompt: A cat finds a key.", or one with the tag `[WP]`,
+/// that a text follows.
 pub(super) fn labelled(text: &str) -> Option<usize> {
     let end = head(text).find('\n')?;
     let tagged = without_tag(text).len() < text.len();
