@@ -1,7 +1,8 @@
 //! Who leads by what, as a table.
 
-use storymeter_core::Direction;
 use storymeter_core::number::Digits;
+use storymeter_core::{Direction, Signature};
+use storymeter_stats::Correction;
 
 use super::systems::decimals;
 use super::{Cell, Form, Sheet, Subject};
@@ -44,12 +45,24 @@ pub fn leaders(verdict: &Verdict, found: &[SystemComparison]) -> Sheet {
         }
         sheet.push(row);
     }
-    notes(sheet, verdict, &made)
+    let mut sheet = notes(sheet, verdict, &made);
+    if let Some(one) = found.first() {
+        let signature = Signature::new("verdict")
+            .with("columns", "c", verdict.columns.len())
+            .with("systems", "s", verdict.systems.len())
+            .with("tests", "t", verdict.tests)
+            .with("seed", "seed", one.method.seed)
+            .with("resamples", "n", one.method.resamples)
+            .with("confidence", "conf", one.method.confidence)
+            .with("correction", "corr", Correction::Holm.name());
+        sheet.signature = signature.with_version().to_string();
+    }
+    sheet
 }
 
 fn notes(sheet: Sheet, verdict: &Verdict, made: &[(&str, &Recheck)]) -> Sheet {
     let mut sheet = sheet.note(format!(
-        "leads: the system that is significantly better than all others by this column; with ~, \
+        "leads: the system that is significantly better than every other one by this column; with ~, \
          systems that share the lead; survives: whether that is so after Holm's correction over \
          all {} tests of the columns that have a say",
         verdict.tests

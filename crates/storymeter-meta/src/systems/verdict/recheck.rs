@@ -56,7 +56,7 @@ pub(super) fn recheck(
         progress: Progress::unwatched(),
         ..options.clone()
     };
-    let found: BTreeMap<usize, SystemComparison> = match kept.is_empty() {
+    let found: BTreeMap<usize, SystemComparison> = match kept.is_empty() || places.is_empty() {
         true => BTreeMap::new(),
         false => places.into_iter().zip(compare(&table, &options)?).collect(),
     };

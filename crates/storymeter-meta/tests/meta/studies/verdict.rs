@@ -312,6 +312,16 @@ fn a_winner_whose_stories_are_mostly_flagged_is_none() {
     assert_eq!((found.winner(), found.flags.raised[0].flag.as_str()), (Some("tale"), "cut"));
 }
 
+#[test]
+fn flags_are_said_also_where_no_column_has_a_say() {
+    let systems = [("rain", 100.0, None), ("tale", 100.0, Some(("preamble", 3)))];
+    let mut table = ScoreTable::new(rows(&systems));
+    table.push(Column::metric("text-length", Direction::None), levels(0, &[0.5, 0.8]));
+    let found = judge(&table);
+    assert_eq!((found.flags.raised.len(), found.reasons), (1, vec![Reason::NoVote]));
+    assert!(said(&table).starts_with("tale scores higher than rain by text-length"));
+}
+
 fn validity(words: (u64, u64)) -> Option<Validity> {
     Some(Validity {
         measures: "whether a story hangs together".into(),
