@@ -10,7 +10,7 @@ use storymeter_stats::Interval;
 use unicode_width::UnicodeWidthStr;
 
 use crate::ledger::{Against, Comparison, Resampling, Summary};
-use crate::{Result, Run, text_notes};
+use crate::{Result, Run, text_notes, trust};
 
 /// Intervals of fewer stories or items than this come with a warning.
 const FEW: usize = 10;
@@ -48,6 +48,8 @@ pub struct Overview {
     /// The cells of the table of flags; empty without any flag.
     flags: Vec<Vec<String>>,
     few: Option<FewTable>,
+    /// How far the learned columns can be trusted, one sentence each.
+    trust: Vec<String>,
 }
 
 /// What is shown of a few stories instead of means: the cells of the table, and its text with all
@@ -92,6 +94,7 @@ impl Overview {
             signatures: run.signatures(resampling),
             resampling: *resampling,
             flags: text_notes::rows(run),
+            trust: trust::lines(run),
             few: run.few().filter(|_| against.is_none()).map(|few| FewTable {
                 rows: few.rows(),
                 text: few.text(false),
@@ -169,6 +172,7 @@ impl Overview {
                 if others == 1 { "comparison" } else { "comparisons" },
             ));
         }
+        notes.extend(self.trust.iter().cloned());
         notes
     }
 

@@ -549,19 +549,7 @@ fn backwards(column: &ColumnVerdict) -> Option<String> {
 
 /// How far some columns can be trusted.
 fn trusted(columns: &str, trust: &Trust) -> String {
-    let validity = &trust.validity;
-    let (fewest, most) = validity.words;
-    let mut text = format!(
-        "{columns}: {}; tested on {} of {} to {} words",
-        validity.measures,
-        validity.tested,
-        thousands(fewest),
-        thousands(most)
-    );
-    if !validity.doubtful.is_empty() {
-        text.push_str(&format!("; at chance or wrong on {}", validity.doubtful));
-    }
-    text.push('.');
+    let mut text = trust.validity.sentence(columns);
     let mut unlike = Vec::new();
     if let Some(outside) = trust.outside.filter(|_| trust.warns)
         && outside > 0.0
