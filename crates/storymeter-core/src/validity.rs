@@ -46,8 +46,8 @@ impl Validity {
     /// };
     /// assert_eq!(
     ///     validity.sentence("union"),
-    ///     "union: whether a story hangs together; tested on stories by models of 2018 to 2021 of \
-    ///      30 to 1,500 words; at chance or wrong on stories by models of 2023 and later."
+    ///     "union: whether a story hangs together; tested on stories by models of 2018 to 2021, 30 \
+    ///      to 1,500 words long; at chance or wrong on stories by models of 2023 and later."
     /// );
     /// ```
     pub fn sentence(&self, columns: &str) -> String {
@@ -57,7 +57,7 @@ impl Validity {
             false => format!("; at chance or wrong on {}", self.doubtful),
         };
         format!(
-            "{columns}: {}; tested on {} of {} to {} words{doubt}.",
+            "{columns}: {}; tested on {}, {} to {} words long{doubt}.",
             self.measures,
             self.tested,
             thousands(fewest),

@@ -375,7 +375,10 @@ impl Words<'_> {
             }
         }
         let line = |(trust, keys): &(&Trust, Vec<&Key>)| TrustLine {
-            text: trusted(&self.named(keys), trust),
+            text: match keys.as_slice() {
+                [one] => trusted(&short(one.as_str()), trust),
+                several => trusted(&self.named(several), trust),
+            },
             is_warning: trust.warns,
         };
         lines.iter().map(line).collect()
