@@ -10,7 +10,7 @@ use storymeter_text::flags::Flag;
 
 use crate::Scored;
 use crate::overview::{aligned, arrow};
-use crate::trust::{cards, listed, wrapped};
+use crate::trust::{cards, listed, was, wrapped};
 
 /// The most stories that are shown one by one.
 pub(crate) const MOST: usize = 5;
@@ -189,10 +189,6 @@ fn rounded(value: f64) -> f64 {
 
 fn each(names: &[&str]) -> String {
     if names.len() == 1 { listed(names) } else { format!("Each of {}", listed(names)) }
-}
-
-fn was(names: &[&str]) -> String {
-    format!("{} {}", listed(names), if names.len() == 1 { "was" } else { "were" })
 }
 
 fn counted(words: u64) -> String {

@@ -37,32 +37,62 @@ fn most_frequent(run: &Run) -> Option<(Flag, f64)> {
     Some((flag, count as f64 / run.ledger().texts() as f64))
 }
 
-/// One sentence per card of a run, broken into lines.
-pub(crate) fn lines(run: &Run) -> Vec<String> {
-    let columns = run.columns();
-    let texts = run.ledger().texts() as f64;
-    let flagged = most_frequent(run);
-    let line = |(validity, names): (&Validity, Vec<&str>)| {
-        let outside = columns
-            .iter()
-            .find(|column| column.validity.as_ref() == Some(validity))
-            .map_or(0.0, |column| column.counts.outside as f64 / texts.max(1.0));
-        let sentence = validity.sentence(&listed(&names));
-        let mut unlike = Vec::new();
-        if outside > MANY {
-            unlike.push(format!("{} of these stories have other lengths", percent(outside)));
-        }
-        if let Some((flag, share)) = flagged.filter(|(_, share)| *share > MANY) {
-            unlike.push(format!("{} of the texts have the flag {}", percent(share), flag.name()));
-        }
-        let unlike: Vec<&str> = unlike.iter().map(String::as_str).collect();
-        let text = match unlike.is_empty() {
-            true => sentence,
-            false => format!("Warning: {sentence} Here, {}.", listed(&unlike)),
+/// How far the scores of a run can be trusted.
+pub(crate) struct Trust {
+    /// One sentence per card, broken into lines.
+    pub sentences: Vec<String>,
+    /// All of them in one line, if there are any.
+    pub brief: Option<String>,
+}
+
+impl Trust {
+    /// Looks at the cards of the columns of a run, and at its stories.
+    pub fn new(run: &Run) -> Self {
+        let columns = run.columns();
+        let texts = run.ledger().texts() as f64;
+        let flagged = most_frequent(run).filter(|(_, share)| *share > MANY);
+        let mut is_warning = false;
+        let mut sentence = |(validity, names): &(&Validity, Vec<&str>)| {
+            let column = columns.iter().find(|column| column.validity.as_ref() == Some(validity));
+            let outside = column.map_or(0.0, |one| one.counts.outside as f64 / texts.max(1.0));
+            let mut unlike = Vec::new();
+            if outside > MANY {
+                unlike.push(format!("{} of these stories have other lengths", percent(outside)));
+            }
+            if let Some((flag, share)) = flagged {
+                let (share, name) = (percent(share), flag.name());
+                unlike.push(format!("{share} of the texts have the flag {name}"));
+            }
+            let unlike: Vec<&str> = unlike.iter().map(String::as_str).collect();
+            let sentence = validity.sentence(&listed(names));
+            is_warning |= !unlike.is_empty();
+            let text = match unlike.is_empty() {
+                true => sentence,
+                false => format!("Warning: {sentence} Here, {}.", listed(&unlike)),
+            };
+            wrapped(&terminal::plain(&text))
         };
-        wrapped(&terminal::plain(&text))
-    };
-    cards(run.metrics().columns()).into_iter().map(line).collect()
+        let cards = cards(run.metrics().columns());
+        let sentences = cards.iter().map(&mut sentence).collect();
+        let names: Vec<&str> = cards.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+        let brief = match (names.is_empty(), is_warning) {
+            (true, _) => None,
+            (_, true) => Some(format!(
+                "Warning: many of these texts are of another kind than those that {} tested on.",
+                was(&names)
+            )),
+            (_, false) => Some(format!(
+                "{} only tested on some kinds of story, and may be wrong on others.",
+                was(&names)
+            )),
+        };
+        Self { sentences, brief }
+    }
+}
+
+/// `a was`, or `a and b were`.
+pub(crate) fn was(names: &[&str]) -> String {
+    format!("{} {}", listed(names), if names.len() == 1 { "was" } else { "were" })
 }
 
 /// `a`, `a and b`, or `a, b and c`.
