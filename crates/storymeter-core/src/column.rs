@@ -116,6 +116,9 @@ pub struct Counts {
     pub truncated: u64,
     /// Stories without any text.
     pub empty: u64,
+    /// Stories of other lengths than those that the metric was tested on ([`Validity::words`]).
+    #[serde(default, skip_serializing_if = "crate::header::is_zero")]
+    pub outside: u64,
 }
 
 /// One column of a [`ScoreTable`](crate::ScoreTable), with everything that a reader needs to

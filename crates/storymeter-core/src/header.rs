@@ -4,6 +4,7 @@ mod next;
 mod texts;
 mod totals;
 
+pub(crate) use texts::is_zero;
 pub use texts::{FlagCounts, SystemFlags, TextTotals};
 pub use totals::{FileMark, MetricSums, MetricTotals, ShardMark, SystemTotals, Totals};
 

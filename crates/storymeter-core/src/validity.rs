@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::number::thousands;
+
 /// How far the numbers of a learned column can be trusted: its model card in short.
 ///
 /// ```
@@ -30,6 +32,37 @@ impl Validity {
     /// Whether stories of so many words were among those that it was tested on.
     pub fn covers(&self, words: u64) -> bool {
         (self.words.0..=self.words.1).contains(&words)
+    }
+
+    /// The card in one sentence, for columns of these names.
+    ///
+    /// ```
+    /// # use storymeter_core::Validity;
+    /// let validity = Validity {
+    ///     measures: "whether a story hangs together".into(),
+    ///     tested: "stories by models of 2018 to 2021".into(),
+    ///     doubtful: "stories by models of 2023 and later".into(),
+    ///     words: (30, 1_500),
+    /// };
+    /// assert_eq!(
+    ///     validity.sentence("union"),
+    ///     "union: whether a story hangs together; tested on stories by models of 2018 to 2021, 30 \
+    ///      to 1,500 words long; at chance or wrong on stories by models of 2023 and later."
+    /// );
+    /// ```
+    pub fn sentence(&self, columns: &str) -> String {
+        let (fewest, most) = self.words;
+        let doubt = match self.doubtful.is_empty() {
+            true => String::new(),
+            false => format!("; at chance or wrong on {}", self.doubtful),
+        };
+        format!(
+            "{columns}: {}; tested on {}, {} to {} words long{doubt}.",
+            self.measures,
+            self.tested,
+            thousands(fewest),
+            thousands(most)
+        )
     }
 }
 

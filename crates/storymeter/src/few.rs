@@ -10,12 +10,10 @@ use storymeter_text::flags::Flag;
 
 use crate::Scored;
 use crate::overview::{aligned, arrow};
+use crate::trust::{cards, listed, was, wrapped};
 
 /// The most stories that are shown one by one.
 pub(crate) const MOST: usize = 5;
-
-/// The most characters of a line of text.
-const WIDTH: usize = 100;
 
 /// What a number of one story is worth.
 const ONE_STORY: &str = "The number of one story is a hint and no verdict: readers disagree with each \
@@ -118,14 +116,14 @@ impl Few<'_> {
         for story in self.stories {
             let subject = if self.stories.len() == 1 { "the text" } else { &story.name };
             if self.is_learned() && !story.flags.is_empty() {
-                let found: Vec<&str> = story.flags.iter().map(|flag| looks(*flag)).collect();
+                let found: Vec<&str> = story.flags.iter().map(|flag| flag.describes()).collect();
                 warnings.push(format!(
                     "Warning: {subject} {}. The scores were made for whole English stories and \
                      nothing else, and mean less here.",
                     listed(&found)
                 ));
             }
-            for (validity, names) in self.cards() {
+            for (validity, names) in cards(self.columns) {
                 let (fewest, most) = validity.words;
                 if !validity.covers(story.words) {
                     warnings.push(format!(
@@ -151,7 +149,7 @@ impl Few<'_> {
             };
             format!("{} measures {measures}. It was tested on {tested}.{doubt}", each(&names))
         };
-        let mut notes: Vec<String> = self.cards().into_iter().map(card).collect();
+        let mut notes: Vec<String> = cards(self.columns).into_iter().map(card).collect();
         if self.is_learned() {
             notes.push(ONE_STORY.to_owned());
         }
@@ -167,19 +165,6 @@ impl Few<'_> {
             }
         }
         sources.into_iter().map(|source| format!("The human stories: {source}.")).collect()
-    }
-
-    /// The cards of the columns, each with the names of the columns that share it.
-    fn cards(&self) -> Vec<(&Validity, Vec<&str>)> {
-        let mut cards: Vec<(&Validity, Vec<&str>)> = Vec::new();
-        for column in self.columns {
-            let Some(validity) = &column.validity else { continue };
-            match cards.iter_mut().find(|(known, _)| *known == validity) {
-                Some((_, names)) => names.push(column.key.as_str()),
-                None => cards.push((validity, vec![column.key.as_str()])),
-            }
-        }
-        cards
     }
 }
 
@@ -202,60 +187,12 @@ fn rounded(value: f64) -> f64 {
     if value.abs() < 0.000_05 { 0.0 } else { value }
 }
 
-/// What a flag says about a text, as the end of a sentence that begins with the text.
-fn looks(flag: Flag) -> &'static str {
-    match flag {
-        Flag::Empty => "has no words",
-        Flag::Refusal => "says that there will be no story",
-        Flag::Preamble => "has words to the reader before the story",
-        Flag::Outro => "has words to the reader after the story",
-        Flag::Prompt => "begins with the prompt",
-        Flag::Markdown => "has marks of Markdown",
-        Flag::Token => "has a token of a language model",
-        Flag::TheEnd => "ends with \"The End\"",
-        Flag::Cut => "stops in the middle of a sentence",
-        Flag::Unlike(kind) => kind.looks(),
-    }
-}
-
-/// `a`, `a and b`, or `a, b and c`.
-fn listed(names: &[&str]) -> String {
-    match names {
-        [] => String::new(),
-        [one] => (*one).to_owned(),
-        [before @ .., last] => format!("{} and {last}", before.join(", ")),
-    }
-}
-
 fn each(names: &[&str]) -> String {
     if names.len() == 1 { listed(names) } else { format!("Each of {}", listed(names)) }
 }
 
-fn was(names: &[&str]) -> String {
-    format!("{} {}", listed(names), if names.len() == 1 { "was" } else { "were" })
-}
-
 fn counted(words: u64) -> String {
     if words == 1 { "1 word".to_owned() } else { format!("{words} words") }
-}
-
-/// Breaks a text at spaces into lines.
-fn wrapped(text: &str) -> String {
-    let mut lines = String::new();
-    let mut length = 0;
-    for word in text.split_whitespace() {
-        let own = word.chars().count();
-        if length > 0 && length + 1 + own > WIDTH {
-            lines.push('\n');
-            length = 0;
-        } else if length > 0 {
-            lines.push(' ');
-            length += 1;
-        }
-        lines.push_str(word);
-        length += own;
-    }
-    lines
 }
 
 #[cfg(test)]
@@ -315,7 +252,7 @@ The human stories: four stories.
 
     #[test]
     fn a_text_of_another_kind_or_length_has_a_warning() {
-        let flags = [Flag::Preamble, Flag::Unlike(TextKind::Poem)];
+        let flags = [Flag::Preamble, Flag::Kind(TextKind::Poem)];
         let stories = [
             story("a", 700, &flags, &[Ok(0.75), Ok(-1e-9)]),
             story("b", 80, &[], &[Ok(0.25), Err(Absence::because("the story has no prompt"))]),
@@ -333,8 +270,8 @@ a      x/one ↑  0.7500                                               preamble,
         let text = squeezed(&text);
         assert!(
             text.contains(
-                "Warning: a has words to the reader before the story and looks like a poem or a \
-                 song. The scores were made for whole English stories and nothing else, and mean \
+                "Warning: a begins with words to the user and looks like a poem or a song. \
+                 The scores were made for whole English stories and nothing else, and mean \
                  less here. Warning: a has 700 words, and x/one and x/two were tested on stories \
                  of 30 to 500 words. Each of x/one and x/two measures much."
             ),

@@ -58,6 +58,7 @@ pub mod shards;
 pub mod suite;
 mod text_notes;
 mod texts;
+mod trust;
 mod write;
 
 use std::path::Path;

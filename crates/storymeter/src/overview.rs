@@ -10,6 +10,7 @@ use storymeter_stats::Interval;
 use unicode_width::UnicodeWidthStr;
 
 use crate::ledger::{Against, Comparison, Resampling, Summary};
+use crate::trust::Trust;
 use crate::{Result, Run, text_notes};
 
 /// Intervals of fewer stories or items than this come with a warning.
@@ -48,6 +49,7 @@ pub struct Overview {
     /// The cells of the table of flags; empty without any flag.
     flags: Vec<Vec<String>>,
     few: Option<FewTable>,
+    trust: Trust,
 }
 
 /// What is shown of a few stories instead of means: the cells of the table, and its text with all
@@ -92,6 +94,7 @@ impl Overview {
             signatures: run.signatures(resampling),
             resampling: *resampling,
             flags: text_notes::rows(run),
+            trust: Trust::new(run),
             few: run.few().filter(|_| against.is_none()).map(|few| FewTable {
                 rows: few.rows(),
                 text: few.text(false),
@@ -100,10 +103,13 @@ impl Overview {
         })
     }
 
-    /// The text of [`Overview::to_text`], of which the words about a few stories are kept to one
-    /// line. A table of means stays as it is.
+    /// The text of [`Overview::to_text`], of which the words about how far to trust it are kept to
+    /// one line.
     pub fn to_brief_text(&self) -> String {
-        self.few.as_ref().map_or_else(|| self.to_text(), |few| few.brief.clone())
+        match &self.few {
+            Some(few) => few.brief.clone(),
+            None => self.text(self.trust.brief.as_slice()),
+        }
     }
 
     fn columns(&self) -> &[ScoreColumn] {
@@ -112,17 +118,23 @@ impl Overview {
 
     /// The table as aligned text. Names of users in it are plain.
     pub fn to_text(&self) -> String {
+        self.text(&self.trust.sentences)
+    }
+
+    fn text(&self, trust: &[String]) -> String {
         let mut text = match &self.few {
             Some(few) => few.text.clone(),
             None => aligned(&self.rows(), |column| column < 2),
         };
         text.push('\n');
-        // A few stories have their flags in the table.
-        if self.few.is_none() && !self.flags.is_empty() {
+        // A few stories have their flags in the table, and what they are worth under it.
+        let is_few = self.few.is_some();
+        if !is_few && !self.flags.is_empty() {
             text.push_str(&aligned(&self.flags, |column| column < 1));
             text.push('\n');
         }
-        for note in self.notes() {
+        let trust = trust.iter().filter(|_| !is_few).cloned();
+        for note in self.notes().into_iter().chain(trust) {
             text.push_str(&note);
             text.push('\n');
         }

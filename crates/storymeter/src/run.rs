@@ -26,6 +26,8 @@ pub struct Run {
     ledger: Ledger,
     /// By column: the stories with a value.
     present: Vec<u64>,
+    /// By column: the stories of other lengths than the metric was tested on.
+    outside: Vec<u64>,
     skipped: Skipped,
     /// Everything else that is counted. The messages of skipped records and the sums are above.
     totals: Totals,
@@ -58,6 +60,7 @@ impl Run {
             metrics: Arc::clone(metrics),
             ledger,
             present: vec![0; metrics.columns().len()],
+            outside: vec![0; metrics.columns().len()],
             skipped: Skipped::default(),
             totals,
             numbered: Vec::new(),
@@ -77,6 +80,7 @@ impl Run {
             metrics: Arc::clone(metrics),
             ledger,
             present: header.columns.iter().map(|column| column.counts.present).collect(),
+            outside: header.columns.iter().map(|column| column.counts.outside).collect(),
             skipped: Skipped {
                 count: header.skipped,
                 messages: std::mem::take(&mut totals.skipped),
@@ -120,6 +124,10 @@ impl Run {
             for (count, value) in self.present.iter_mut().zip(batch.values(at)) {
                 *count += u64::from(value.is_ok());
             }
+            for (count, column) in self.outside.iter_mut().zip(self.metrics.columns()) {
+                let card = column.validity.as_ref();
+                *count += u64::from(card.is_some_and(|card| !card.covers(check.words)));
+            }
         }
         totals.references = joined(totals.references, batch.references());
         for (metric, more) in totals.metrics.iter_mut().zip(batch.truncated()) {
@@ -131,6 +139,7 @@ impl Run {
     pub(crate) fn merge(&mut self, later: Self) {
         self.ledger.append(later.ledger, &self.metrics);
         self.present.iter_mut().zip(later.present).for_each(|(sum, more)| *sum += more);
+        self.outside.iter_mut().zip(later.outside).for_each(|(sum, more)| *sum += more);
         self.skipped.merge(later.skipped);
         if self.first.len() <= few::MOST {
             self.first.extend(later.first);
@@ -224,6 +233,7 @@ impl Run {
                         absent: stories.saturating_sub(present),
                         truncated: totals.truncated,
                         empty: self.totals.empty,
+                        outside: self.outside[at],
                     },
                     validity: column.validity.clone(),
                     norms: column.norms.clone(),

@@ -65,7 +65,7 @@ fn is_human(system: &str) -> bool {
 /// Whether a flag may be found in half a percent of human stories and more: people do leave
 /// sentences without an end, and who writes on Reddit writes Markdown and scripts.
 fn is_exempt(flag: Flag) -> bool {
-    matches!(flag, Flag::Cut | Flag::Markdown | Flag::Unlike(_))
+    matches!(flag, Flag::Cut | Flag::Markdown | Flag::Kind(_))
 }
 
 fn human_stories_hardly_ever_have_flags() -> Result {

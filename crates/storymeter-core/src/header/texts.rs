@@ -137,7 +137,7 @@ fn is_false(truth: &bool) -> bool {
     !truth
 }
 
-pub(super) fn is_zero(count: &u64) -> bool {
+pub(crate) fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 

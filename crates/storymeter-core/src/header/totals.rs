@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::texts::is_zero;
+use super::is_zero;
 use crate::file::Checksum;
 use crate::read::Summary;
 use crate::{Pooling, Signature, TextTotals};

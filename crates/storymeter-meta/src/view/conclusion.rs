@@ -389,9 +389,10 @@ pub fn warnings(found: &SystemComparison) -> Vec<String> {
             _ => {}
         }
     }
-    sentences.extend(
-        unspoken.into_iter().map(|more| format!("There are {more} more warnings like these.")),
-    );
+    sentences.extend(unspoken.into_iter().map(|more| match more {
+        1 => "There is 1 more warning like these.".to_owned(),
+        more => format!("There are {more} more warnings like these."),
+    }));
     sentences
 }
 

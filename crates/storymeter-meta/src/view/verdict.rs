@@ -375,7 +375,10 @@ impl Words<'_> {
             }
         }
         let line = |(trust, keys): &(&Trust, Vec<&Key>)| TrustLine {
-            text: trusted(&self.named(keys), trust),
+            text: match keys.as_slice() {
+                [one] => trusted(&short(one.as_str()), trust),
+                several => trusted(&self.named(several), trust),
+            },
             is_warning: trust.warns,
         };
         lines.iter().map(line).collect()
@@ -549,19 +552,7 @@ fn backwards(column: &ColumnVerdict) -> Option<String> {
 
 /// How far some columns can be trusted.
 fn trusted(columns: &str, trust: &Trust) -> String {
-    let validity = &trust.validity;
-    let (fewest, most) = validity.words;
-    let mut text = format!(
-        "{columns}: {}; tested on {} of {} to {} words",
-        validity.measures,
-        validity.tested,
-        thousands(fewest),
-        thousands(most)
-    );
-    if !validity.doubtful.is_empty() {
-        text.push_str(&format!("; at chance or wrong on {}", validity.doubtful));
-    }
-    text.push('.');
+    let mut text = trust.validity.sentence(columns);
     let mut unlike = Vec::new();
     if let Some(outside) = trust.outside.filter(|_| trust.warns)
         && outside > 0.0

@@ -124,8 +124,7 @@ fn validity(member: &str) -> Validity {
     Validity {
         measures: what.into(),
         tested: "English stories by models of 2023 to 2026 and by people".into(),
-        doubtful: "single texts of fewer than 100 words; which of two good writers is better"
-            .into(),
+        doubtful: "single texts of fewer than 100 words, and between two good writers".into(),
         words: (50, 1_500),
     }
 }

@@ -42,7 +42,7 @@ pub enum Flag {
     /// The last sentence has no end.
     Cut,
     /// The text looks like something else than a story in English prose.
-    Unlike(TextKind),
+    Kind(TextKind),
 }
 
 /// A flag and where in the text it was found.
@@ -81,7 +81,7 @@ impl Flag {
         let mut at = 0;
         while at < all.len() {
             all[at] =
-                if at < own.len() { own[at] } else { Self::Unlike(TextKind::ALL[at - own.len()]) };
+                if at < own.len() { own[at] } else { Self::Kind(TextKind::ALL[at - own.len()]) };
             at += 1;
         }
         all
@@ -93,7 +93,7 @@ impl Flag {
     /// use storymeter_text::flags::Flag;
     /// use storymeter_text::kind::TextKind;
     /// assert_eq!(Flag::from_name("the-end"), Some(Flag::TheEnd));
-    /// assert_eq!(Flag::from_name("poem"), Some(Flag::Unlike(TextKind::Poem)));
+    /// assert_eq!(Flag::from_name("poem"), Some(Flag::Kind(TextKind::Poem)));
     /// assert_eq!(Flag::from_name("boring"), None);
     /// ```
     pub fn from_name(name: &str) -> Option<Self> {
@@ -112,7 +112,7 @@ impl Flag {
             Self::Token => "token",
             Self::TheEnd => "the-end",
             Self::Cut => "cut",
-            Self::Unlike(kind) => kind.name(),
+            Self::Kind(kind) => kind.name(),
         }
     }
 
@@ -133,7 +133,7 @@ impl Flag {
             Self::Token => "has stop or role tokens of a language model",
             Self::TheEnd => "ends with words such as \"The End\"",
             Self::Cut => "ends in the middle of a sentence",
-            Self::Unlike(kind) => kind.looks(),
+            Self::Kind(kind) => kind.looks(),
         }
     }
 
@@ -188,7 +188,7 @@ pub fn find(text: &str, prompt: Option<&str>) -> Vec<Finding> {
     if !kinds.iter().any(|kind| ends_freely(*kind)) {
         found.extend(cut(text, &story, &found));
     }
-    found.extend(kinds.into_iter().map(|kind| whole(Flag::Unlike(kind))));
+    found.extend(kinds.into_iter().map(|kind| whole(Flag::Kind(kind))));
     found.sort_by_key(|found| (found.range.start, found.range.end));
     found
 }

@@ -15,7 +15,8 @@ const MOST_SEARCHES: usize = 8;
 
 /// A text without what surrounds the story, and what was removed, in the order of the text.
 pub(super) fn remove<'a>(text: &'a str, prompt: Option<&str>) -> (Cow<'a, str>, Vec<Finding>) {
-    let mut pieces = Pieces { text, kept: vec![0..text.len()], removed: Vec::new() };
+    let kept = std::iter::once(0..text.len()).collect();
+    let mut pieces = Pieces { text, kept, removed: Vec::new() };
     for _ in 0..MOST_PASSES {
         let now = pieces.joined();
         let cuts = cuts(&now, prompt);

@@ -36,11 +36,11 @@ fn examples() -> Vec<Example> {
 
 /// The kinds of text that are no stories have few examples each, so they are counted as one.
 fn group(flag: Flag) -> Flag {
-    if matches!(flag, Flag::Unlike(_)) { Flag::Unlike(TextKind::Poem) } else { flag }
+    if matches!(flag, Flag::Kind(_)) { Flag::Kind(TextKind::Poem) } else { flag }
 }
 
 fn group_name(flag: Flag) -> &'static str {
-    if matches!(flag, Flag::Unlike(_)) { "kinds of text" } else { flag.name() }
+    if matches!(flag, Flag::Kind(_)) { "kinds of text" } else { flag.name() }
 }
 
 /// Whether texts of a part should have a flag, and whether they have it: expected, found, right.
