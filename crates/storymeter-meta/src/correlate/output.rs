@@ -72,7 +72,8 @@ impl Correlated {
     pub fn flat_sheet(&self) -> Sheet {
         let mut sheet = Sheet::new("correlate", Subject::Agreements, "Correlations", Form::Table)
             .columns(["scores", "criterion", "coefficient", "n"], 0)
-            .columns(["value", "low", "high", "p"], 6)
+            .columns(["value", "low", "high"], 6)
+            .p_columns(["p"], 6)
             .columns(["without_score", "without_human"], 0);
         for row in &self.rows {
             for one in &row.agreements {
@@ -99,7 +100,7 @@ impl Correlated {
         let mut sheet = Sheet::new("correlate", Subject::Agreements, title, Form::Table)
             .columns(["scores", "n", "without score", "without human"], 0)
             .columns(["pearson", "spearman", "kendall"], 4)
-            .columns(["p_pearson", "p_spearman", "p_kendall"], 4);
+            .p_columns(["p_pearson", "p_spearman", "p_kendall"], 4);
         for row in &self.rows {
             let mut cells = vec![Cell::from(&row.name), row.agreements[0].n.into()];
             cells.extend([Cell::from(row.without_score), row.without_human.into()]);
@@ -163,7 +164,7 @@ impl Correlated {
         let title = "Which of two scores agrees better: tests on the stories that have both";
         let mut sheet = Sheet::new("tests", Subject::Other, title, Form::Table)
             .columns(["first", "second", "coefficient", "n", "stronger"], 0)
-            .columns(["p", "p corrected"], 4)
+            .p_columns(["p", "p corrected"], 4)
             .note(format!(
                 "{}, {}; corrected after {} for the tests of the same coefficient",
                 test_title(self.test),

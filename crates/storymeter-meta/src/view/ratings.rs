@@ -48,7 +48,8 @@ pub(super) fn agreement(id: &str, found: &[RaterAgreement]) -> Vec<Sheet> {
     .columns(["criterion", "form"], 0)
     .columns(["value", "F"], 4)
     .columns(["df1", "df2"], 0)
-    .columns(["p", "low", "high"], 4);
+    .p_columns(["p"], 4)
+    .columns(["low", "high"], 4);
     for one in found {
         if one.left_out > 0 {
             short = short.note(format!(

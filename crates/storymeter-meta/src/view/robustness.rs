@@ -107,9 +107,9 @@ pub(super) fn error_types(id: &str, found: &ErrorTypeShares) -> Vec<Sheet> {
     .brief()
     .columns(["type", "with"], 0)
     .column("rho (unreasonable)", 4)
-    .column("p (unreasonable)", 4)
+    .p_columns(["p (unreasonable)"], 4)
     .column("rho (all)", 4)
-    .column("p (all)", 4);
+    .p_columns(["p (all)"], 4);
     for one in &found.correlations {
         let mut row = vec![Cell::from(&one.first), (&one.second).into()];
         row.extend(with_p(&one.unreasonable));
@@ -155,7 +155,7 @@ pub(super) fn starred_columns(mut sheet: Sheet) -> Sheet {
     for symbol in SYMBOLS {
         sheet = sheet.column(symbol, 4).column(format!("{symbol}*"), 0);
     }
-    sheet.columns(SYMBOLS.map(|symbol| format!("p({symbol})")), 4)
+    sheet.p_columns(SYMBOLS.map(|symbol| format!("p({symbol})")), 4)
 }
 
 /// Three coefficients with stars, and their p-values.
@@ -201,7 +201,7 @@ pub(super) fn own_drift(id: &str, found: &Drift) -> Sheet {
         .brief()
         .columns(["metric", "criterion", "n"], 0)
         .columns(names, 4)
-        .columns(names.map(|name| format!("p_{name}")), 4)
+        .p_columns(names.map(|name| format!("p_{name}")), 4)
         .columns(names.map(|name| format!("{name} at home")), 4)
         .note(format!(
             "all stories in one pool; {} of {} stories of the table have such scores",
@@ -225,7 +225,7 @@ pub(super) fn edits(id: &str, found: &Edits) -> Sheet {
         .brief()
         .columns(["set", "stories"], 0)
         .column("rho", 4)
-        .column("p", 4)
+        .p_columns(["p"], 4)
         .note(format!("{} of {} stories were edited", found.edited, found.stories))
         .note(
             "edited = 1, so that a model that edits bad stories has a negative value; the paper \

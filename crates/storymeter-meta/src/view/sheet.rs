@@ -214,7 +214,7 @@ pub struct Head {
     pub name: String,
     /// The number of digits after the point on a terminal. Files keep full precision.
     pub decimals: u8,
-    /// Whether the numbers are p-values, which are printed as `<0.001` where they are smaller.
+    /// Whether the numbers are p-values. One that would be printed as 0.000 is printed as `<0.001`.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub p_values: bool,
 }
@@ -357,8 +357,19 @@ impl Sheet {
 
     /// The same sheet with one more column of p-values.
     #[must_use]
-    pub fn p_column(mut self, name: impl ToString) -> Self {
-        self.columns.push(Head { name: name.to_string(), decimals: 3, p_values: true });
+    pub fn p_column(self, name: impl ToString) -> Self {
+        self.p_columns([name], 3)
+    }
+
+    /// The same sheet with more columns of p-values, shown with so many decimals.
+    #[must_use]
+    pub fn p_columns(
+        mut self,
+        names: impl IntoIterator<Item = impl ToString>,
+        decimals: u8,
+    ) -> Self {
+        let head = |name: &dyn ToString| Head { name: name.to_string(), decimals, p_values: true };
+        self.columns.extend(names.into_iter().map(|name| head(&name)));
         self
     }
 

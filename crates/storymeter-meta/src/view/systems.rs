@@ -70,7 +70,7 @@ pub fn flat_pairs(found: &[SystemComparison]) -> Sheet {
         .columns(["metric", "first", "second", "test", "n_first", "n_second"], 0)
         .columns(["difference", "low", "high", "effect"], 6)
         .columns(["wins", "ties", "losses"], 0)
-        .columns(["p", "p_corrected"], 6)
+        .p_columns(["p", "p_corrected"], 6)
         .columns(["better", "stories_needed"], 0)
         .columns(["detectable"], 6);
     for one in found {

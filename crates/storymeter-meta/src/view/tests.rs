@@ -53,8 +53,7 @@ pub(super) fn matrices(edition: Edition, matrix: &TestMatrix, label_of: Label) -
         coefficient: *coefficient,
         correction,
     };
-    let fill = |sheet: Sheet, cell: &dyn Fn(usize, usize) -> Cell| {
-        let mut sheet = sheet.column("metric", 0).columns(metrics, 3);
+    let fill = |mut sheet: Sheet, cell: &dyn Fn(usize, usize) -> Cell| {
         for (row, metric) in metrics.iter().enumerate() {
             let mut line = vec![Cell::from(metric)];
             line.extend((0..metrics.len()).map(|column| cell(row, column)));
@@ -116,11 +115,13 @@ pub(super) fn matrices(edition: Edition, matrix: &TestMatrix, label_of: Label) -
         .sheet(subject(Some(*correction)), Form::Heatmap)
         .note(meaning)
         .note(format!("corrected for the number of tests of this matrix; {n}"));
-    let mut sheets = vec![fill(raw, &p(false)), fill(corrected, &p(true))];
+    let headed = |sheet: Sheet| sheet.column("metric", 0).p_columns(metrics, 3);
+    let mut sheets = vec![fill(headed(raw), &p(false)), fill(headed(corrected), &p(true))];
     if matches!(counts, Cell::Text(_)) {
         let title = format!("Observations behind the tests for {criterion}, {level} level");
         let subject = Subject::TestCounts { criterion: criterion.clone(), level: *level };
         let sheet = label(format!("{id}-n"), title).sheet(subject, Form::Table);
+        let sheet = sheet.column("metric", 0).columns(metrics, 0);
         sheets.push(fill(sheet, &|row, column| match row == column {
             true => Cell::from(""),
             false => {
