@@ -26,8 +26,8 @@ pub(crate) fn cards(columns: &[ScoreColumn]) -> Vec<(&Validity, Vec<&str>)> {
     cards
 }
 
-/// The most frequent flag and the share of the texts that have it. Endings that are cut and Markdown
-/// are frequent in stories by people too, and tell nothing about their kind.
+/// The most frequent flag and the share of the texts that have it. Endings that are cut and
+/// Markdown are frequent in stories by people too, and tell nothing about their kind.
 fn most_frequent(run: &Run) -> Option<(Flag, f64)> {
     let flags = run.texts().flags.iter().filter_map(|(name, count)| {
         let flag = Flag::from_name(name)?;
