@@ -46,8 +46,9 @@ impl Validity {
     /// };
     /// assert_eq!(
     ///     validity.sentence("union"),
-    ///     "union: whether a story hangs together; tested on stories by models of 2018 to 2021, 30
-    ///     \ to 1,500 words long; at chance or wrong on stories by models of 2023 and later." );
+    ///     "union: whether a story hangs together; tested on stories by models of 2018 to 2021, \
+    ///      30 to 1,500 words long; at chance or wrong on stories by models of 2023 and later."
+    /// );
     /// ```
     pub fn sentence(&self, columns: &str) -> String {
         let (fewest, most) = self.words;
