@@ -172,7 +172,7 @@ impl Run {
     /// as a whole.
     pub(crate) fn few(&self) -> Option<Few<'_>> {
         let is_whole = |part: Part<'_>| part.metric.description().pooling == Pooling::Sum;
-        let all_known = self.first.len() == self.ledger.len() && self.ledger.len() > 0;
+        let all_known = self.first.len() == self.ledger.len() && !self.ledger.is_empty();
         let are_few = all_known && self.first.len() <= few::MOST;
         (are_few && !self.metrics.parts().any(is_whole))
             .then(|| Few { stories: &self.first, columns: self.metrics.columns() })

@@ -112,7 +112,7 @@ impl<'a> Ballots<'a> {
     /// Whose columns decide: people outrank metrics.
     pub fn deciding(&self) -> Option<Role> {
         let role = |one: &&SystemComparison| one.column.role;
-        let human = self.comparisons.iter().any(|one| role(&one) == Role::Human);
+        let human = self.comparisons.iter().any(|one| role(one) == Role::Human);
         self.comparisons.first().map(|_| if human { Role::Human } else { Role::Metric })
     }
 

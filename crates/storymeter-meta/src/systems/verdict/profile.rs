@@ -78,7 +78,8 @@ impl<'a> Stories<'a> {
     /// Finds the lengths: those of the rows, or those of a column, whichever are there for at
     /// least half of the stories of every system.
     fn measure(&mut self) {
-        let own = self.table.rows().iter().map(|row| row.words.map(|words| words as f64)).collect();
+        let rows = self.table.rows().iter();
+        let own: Vec<_> = rows.map(|row| row.words.map(|words| words as f64)).collect();
         if self.is_enough(&own) {
             (self.words, self.source) = (own, LengthSource::Words);
             return;
@@ -87,7 +88,8 @@ impl<'a> Stories<'a> {
         let column = (0..columns.len())
             .find(|&at| columns[at].role == Role::Metric && columns[at].key.id() == LENGTH);
         if let Some(at) = column {
-            let values = self.table.values(at).iter().map(|value| value.clone().ok()).collect();
+            let values = self.table.values(at).iter();
+            let values: Vec<_> = values.map(|value| value.clone().ok()).collect();
             if self.is_enough(&values) {
                 self.words = values;
                 self.source = LengthSource::Column(columns[at].key.clone());
@@ -97,7 +99,7 @@ impl<'a> Stories<'a> {
         self.words = vec![None; self.table.rows().len()];
     }
 
-    fn is_enough(&self, words: &Vec<Option<f64>>) -> bool {
+    fn is_enough(&self, words: &[Option<f64>]) -> bool {
         let mut counts = vec![(0, 0); self.systems.len()];
         for &(row, system) in &self.rows {
             counts[system].0 += 1;

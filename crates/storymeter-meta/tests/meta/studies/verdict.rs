@@ -19,7 +19,7 @@ fn rows(systems: &[System<'_>]) -> Vec<Row> {
     let row = |at: usize, item: usize| {
         let (system, words, flag) = systems[at];
         let spread = 0.6 + 0.8 * noise(7000 + 100 * at + item);
-        let flags = flag.filter(|(_, every)| item % every == 0);
+        let flags = flag.filter(|(_, every)| item.is_multiple_of(*every));
         Row {
             id: item.to_string(),
             system: Some(system.to_owned()),
@@ -279,7 +279,9 @@ fn a_lead_that_hangs_on_flagged_stories_is_lost() {
     let systems = [("rain", 100.0, None), ("tale", 100.0, Some(("preamble", 3)))];
     let mut table = ScoreTable::new(rows(&systems));
     let mut values = levels(0, &[0.5, 0.5]);
-    (ITEMS..2 * ITEMS).filter(|at| (at - ITEMS) % 3 == 0).for_each(|at| values[at] = Ok(0.9));
+    (ITEMS..2 * ITEMS)
+        .filter(|at| (at - ITEMS).is_multiple_of(3))
+        .for_each(|at| values[at] = Ok(0.9));
     table.push(Column::metric("union", Direction::Higher), values.clone());
     table.push(Column::metric("twice", Direction::Higher), values);
     let found = judge(&table);
