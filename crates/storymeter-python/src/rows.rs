@@ -128,20 +128,15 @@ pub fn score_columns(py: Python<'_>, columns: Vec<String>) -> PyResult<Vec<Strin
 /// The names that the user gives to fields.
 pub fn field_names(columns: &[(String, String)]) -> PyResult<FieldNames> {
     let mut names = FieldNames::default();
-    for (field, name) in columns {
-        let given = match field.as_str() {
-            "story" => &mut names.story,
-            "system" => &mut names.system,
-            "id" => &mut names.id,
-            "item" => &mut names.item,
-            "prompt" => &mut names.prompt,
-            "reference" => &mut names.reference,
-            _ => {
-                return Err(PyValueError::new_err(format!(
-                    "columns: there is no field \"{field}\"; there are: story, system, id, item, \
-                     prompt, reference"
-                )));
-            }
+    for (typed, name) in columns {
+        let field = Field::ALL.into_iter().find(|field| field.names()[0] == typed);
+        let Some(given) = field.and_then(|field| names.given_mut(field)) else {
+            let can_be_named = |field: &Field| names.given_mut(*field).is_some();
+            let known = Field::ALL.into_iter().filter(can_be_named).map(|field| field.names()[0]);
+            return Err(PyValueError::new_err(format!(
+                "columns: there is no field \"{typed}\"; there are: {}",
+                known.collect::<Vec<_>>().join(", ")
+            )));
         };
         *given = Some(name.clone());
     }

@@ -1,7 +1,8 @@
 //! Many files one by one: each is scored on its own, on any machine and in any order, and one table
 //! is made from all of them.
 //!
-//! [`plan`] gives each input an output. [`score_shard`] scores one of them: it writes the row
+//! [`plan`] gives each input an output, and [`prepare`] also makes the folder and chooses the part of
+//! one job. [`score_shard`] scores one of them: it writes the row
 //! statistics (`X.stats`), the scores beside them and at last the header (`X.meta.json`), which is
 //! the mark that the shard is complete. [`merge`] reads the headers, and makes what one run over
 //! all inputs would have made, to the last bit: rows are read back in the order of the inputs, and
@@ -48,7 +49,7 @@ use storymeter_core::MetricTotals;
 pub use error::ShardError;
 pub use join::{join, refuse_replacing};
 pub use merge::{MergeNote, MergeOptions, Merged, MergedShard, headers, merge};
-pub use plan::{Shard, chosen, plan, refuse_leftovers};
+pub use plan::{PlanOptions, Prepared, Shard, plan, prepare};
 pub use score::{Outcome, ShardOptions, check_settings, refuse_corpus, score_shard};
 
 /// Where the row statistics of a file of scores stand.

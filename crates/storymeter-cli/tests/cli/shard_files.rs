@@ -204,3 +204,22 @@ fn row_statistics_have_the_hashes_that_the_document_defines() {
     expected.extend(&Sha256::digest(id)[..16]);
     assert_eq!(fs::read(sandbox.path("out/a.jsonl.stats")).unwrap(), expected);
 }
+
+/// Every option that decides what the stories are belongs to the shard. The columns of systems were
+/// once forgotten, and the old scores passed for new ones.
+#[test]
+fn a_shard_of_other_columns_is_not_complete() {
+    let sandbox = Sandbox::new();
+    sandbox.write("t.csv", "A,B,C,D\nRain fell.,The lamp went out.,He ran home.,Snow fell.\n");
+    let score = "score t.csv -m text-length --out-dir out --resume";
+    let run = sandbox.run(&format!("{score} --system-cols A,B")).succeeds();
+    assert!(run.stderr().contains("scored 2 stories from 1 file"), "{}", run.stderr());
+    let run = sandbox.run(&format!("{score} --system-cols A,B")).succeeds();
+    assert!(run.stderr().contains("1 file was complete already"), "{}", run.stderr());
+    sandbox
+        .run(&format!("{score} --system-cols C,D"))
+        .fails_with("with score|system-column:A|system-column:B, and now it would be")
+        .fails_with("score|system-column:C|system-column:D");
+    sandbox.run(&format!("{score} --wide")).fails_with("score|wide:yes");
+    sandbox.run(&format!("{score} --story-col A")).fails_with("score|story:A");
+}

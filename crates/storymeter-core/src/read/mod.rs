@@ -155,6 +155,68 @@ impl ReadOptions {
         self
     }
 
+    /// Which of these options decide what the stories are, as keys with values. An option with its
+    /// usual value is left out.
+    ///
+    /// Stories that were read with other settings have other scores, so scores on disk keep the
+    /// settings that they were made with. Nothing is said about options that a program sets
+    /// according to what it does with the stories, and not according to what the user wants:
+    /// whether bad records are skipped, and whether empty texts and empty inputs are accepted.
+    ///
+    /// ```
+    /// use storymeter_core::read::ReadOptions;
+    /// let options = ReadOptions::default().with(|it| it.fields.story = Some("tale".into()));
+    /// assert_eq!(options.settings(), [("story", "tale".to_owned())]);
+    /// ```
+    pub fn settings(&self) -> Vec<(&'static str, String)> {
+        let usual = Self::default();
+        // All fields are named here, so that a new one cannot be forgotten.
+        let Self {
+            format,
+            fields,
+            wide,
+            system_columns,
+            text_is_list,
+            duplicates,
+            max_line,
+            record_offset,
+            max_words,
+            skip_bad: _,
+            allow_empty: _,
+            allow_none: _,
+            copies: _,
+        } = self;
+        let mut settings = Vec::new();
+        let mut add = |key: &'static str, value: &str| settings.push((key, value.to_owned()));
+        if let Some(format) = format {
+            add("input-format", format.name());
+        }
+        for field in Field::ALL {
+            fields.given(field).into_iter().for_each(|name| add(field.names()[0], name));
+        }
+        system_columns.iter().for_each(|name| add("system-column", name));
+        for (key, is_set) in [("wide", *wide), ("text-is-list", *text_is_list)] {
+            if is_set {
+                add(key, "yes");
+            }
+        }
+        match duplicates {
+            DuplicateIds::Refuse => {}
+            DuplicateIds::Renumber => add("duplicates", "renumbered"),
+            DuplicateIds::Allow => add("duplicates", "allowed"),
+        }
+        for (key, number, usual) in [
+            ("max-line", *max_line as u64, usual.max_line as u64),
+            ("record-offset", *record_offset, usual.record_offset),
+            ("max-words", *max_words as u64, usual.max_words as u64),
+        ] {
+            if number != usual {
+                add(key, &number.to_string());
+            }
+        }
+        settings
+    }
+
     /// Whether each row of a table has one story per system.
     fn is_wide(&self) -> bool {
         self.wide || !self.system_columns.is_empty()

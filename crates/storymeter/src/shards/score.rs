@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use storymeter_core::file::Checksum;
-use storymeter_core::read::{DuplicateIds, ReadOptions, Record};
+use storymeter_core::read::{ReadOptions, Record};
 use storymeter_core::spreadsheet::TextCells;
 use storymeter_core::write::ScoreFormat;
 use storymeter_core::{Depth, Error, FileMark, Header, Place, Progress, ShardMark};
@@ -192,7 +192,7 @@ fn other_settings(header: &Path, there: &str, wanted: &str) -> crate::Error {
 
 /// The settings that change what is written and are not part of a signature.
 fn settings(scorer: &ReadyScorer, shard: &Shard, options: &ShardOptions) -> String {
-    let read = &options.read;
+    let read = options.read.settings();
     let mut settings = vec!["score".to_owned()];
     let mut add = |key: &str, value: &str| settings.push(format!("{key}:{value}"));
     match scorer.explains() {
@@ -209,28 +209,7 @@ fn settings(scorer: &ReadyScorer, shard: &Shard, options: &ShardOptions) -> Stri
     if shard.format == ScoreFormat::Csv && options.text_cells == TextCells::Raw {
         add("raw-csv", "yes");
     }
-    if let Some(format) = read.format {
-        add("input-format", format.name());
-    }
-    let names = &read.fields;
-    for (key, name) in [
-        ("story", &names.story),
-        ("system", &names.system),
-        ("id", &names.id),
-        ("item", &names.item),
-        ("prompt", &names.prompt),
-        ("reference", &names.reference),
-    ] {
-        name.iter().for_each(|name| add(key, name));
-    }
-    if read.wide {
-        add("wide", "yes");
-    }
-    match read.duplicates {
-        DuplicateIds::Refuse => {}
-        DuplicateIds::Renumber => add("duplicates", "renumbered"),
-        DuplicateIds::Allow => add("duplicates", "allowed"),
-    }
+    read.iter().for_each(|(key, value)| add(key, value));
     settings.join("|")
 }
 
@@ -246,8 +225,9 @@ fn name_of(shard: &Shard) -> String {
 /// may score the same shard at once: both write the same bytes.
 ///
 /// # Errors
-/// Returns an error if the input is bad, a metric fails or needs to know all stories, the shard was
-/// scored in another way before, or its files cannot be written or are not ours.
+/// Returns an error if the input is bad, a metric fails or needs to know all stories, the scorer
+/// explains its scores and the format is CSV, the shard was scored in another way before, or its
+/// files cannot be written or are not ours.
 pub fn score_shard(
     scorer: &ReadyScorer,
     shard: &Shard,
@@ -255,6 +235,9 @@ pub fn score_shard(
     progress: &Progress,
 ) -> Result<Outcome> {
     refuse_corpus(scorer)?;
+    if scorer.explains().is_some() {
+        shard.check_explained()?;
+    }
     refuse_foreign(shard)?;
     // A run that was killed may have left a header that only lacks its name.
     Header::settle(&shard.output)?;
