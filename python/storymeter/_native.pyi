@@ -189,6 +189,8 @@ class Table:
         scores: Sequence[tuple[str, _Numbers]],
         ratings: Sequence[tuple[str, Sequence[_Numbers]]],
         texts: Sequence[str | None] | None,
+        words: Sequence[int | None],
+        flags: Sequence[Sequence[str]],
     ) -> Table: ...
     @staticmethod
     def from_scored(scored: Scored) -> Table: ...

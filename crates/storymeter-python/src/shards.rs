@@ -8,9 +8,9 @@ use pyo3::prelude::*;
 use storymeter::Overview;
 use storymeter::ledger::Resampling;
 use storymeter::shards::{self, MergeNote, MergeOptions, Outcome, PlanOptions, ShardOptions};
+use storymeter_core::Settings;
 use storymeter_core::read::{Format, ReadOptions};
 use storymeter_core::write::ScoreFormat;
-use storymeter_core::Settings;
 
 use crate::errors;
 use crate::scored::{self, SummaryRow, skipped, summary_row};

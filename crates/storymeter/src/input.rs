@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use storymeter_core::file::Temporary;
 pub use storymeter_core::read::{
     DuplicateIds, Field, FieldNames, Format, Intake, RawRecord, ReadOptions, Record, RowFields,
-    Rows, Summary,
+    RowValue, Rows, Skipped, Summary,
 };
 use storymeter_core::read::{Parsed, RawRecords, Unchanged, put_aside};
 use storymeter_core::{Place, Progress, Story};
@@ -92,8 +92,8 @@ impl Inputs {
     /// ```
     /// use std::sync::Arc;
     /// use storymeter::Progress;
-    /// use storymeter::input::{Inputs, ReadOptions};
-    /// let rows: Vec<serde_json::Value> = vec!["A door opened.".into()];
+    /// use storymeter::input::{Inputs, ReadOptions, RowValue};
+    /// let rows: Vec<RowValue> = vec!["A door opened.".into()];
     /// let inputs = Inputs::rows(Arc::new(rows), ReadOptions::default());
     /// let mut intake = inputs.intake();
     /// assert_eq!(inputs.stories(&mut intake, &Progress::unwatched())?[0].id, "0");

@@ -66,11 +66,12 @@ use std::path::Path;
 pub use storymeter_core::spreadsheet::TextCells;
 pub use storymeter_core::write::ScoreFormat;
 pub use storymeter_core::{
-    Absence, Aspect, Catalogue, Column, ColumnView, Depth, Device, Direction, Key, Place,
-    Precision, Progress, Range, Ratings, Rationale, Role, Row, ScoreTable, Signature, Stage, Story,
-    Value,
+    Absence, Aspect, Catalogue, Column, ColumnView, Depth, Device, Direction, Header, Key, Norms,
+    Place, Precision, Progress, Range, Ratings, Rationale, Role, Row, ScoreTable, Signature, Stage,
+    Story, TextTotals, Validity, Value,
 };
 pub use storymeter_executor::MetricSet;
+pub use storymeter_text::flags::Flag;
 
 pub use columns::score_table;
 pub use corpus::{CorpusScore, NamedMetric, ReferenceTexts};
@@ -98,9 +99,9 @@ pub mod prelude {
 pub mod extend {
     pub use storymeter_core::{
         Absence, Batching, Choice, CorpusReader, CorpusWriter, Depth, Description, Direction,
-        Effect, Entry, Explained, Key, Metric, MetricError, Needs, Pooling, Prepared, Range,
+        Effect, Entry, Explained, Key, Metric, MetricError, Needs, Norms, Pooling, Prepared, Range,
         Rationale, Request, Resources, Rows, ScoreColumn, Settings, Signature, Survey, TextCache,
-        Value, View,
+        Validity, Value, View,
     };
 }
 
@@ -109,6 +110,8 @@ pub mod extend {
 /// An analysis makes a [`Study`](meta::Study), which holds typed results;
 /// [`sheets`](meta::sheets) makes tables of it.
 pub mod meta {
+    pub use storymeter_core::number::Digits;
+    pub use storymeter_meta::study::{PValue, Sides, Test};
     pub use storymeter_meta::view::{Sheet, conclusion, sheets, warnings};
     pub use storymeter_meta::{
         Coefficient, Correction, Edition, Error, Finding, Level, Scale, Settings, Study,
@@ -150,7 +153,8 @@ pub mod statistics {
 /// The learned metric by itself: its scores and their explanations.
 pub mod union {
     pub use storymeter_union::{
-        Card, Error, Explanation, HAS_EMBEDDED, Model, Score, UnionScorer, installed_paths,
+        Card, Error, Explanation, HAS_EMBEDDED, Model, Score, TrainingRecord, UnionScorer,
+        installed_paths,
     };
 }
 

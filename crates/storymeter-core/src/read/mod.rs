@@ -70,7 +70,7 @@ pub use names::{Field, FieldNames, FieldUse};
 #[cfg(feature = "parquet")]
 pub use parquet::catches_panics;
 pub use raw::{Parsed, RawRecord, RawRecords};
-pub use rows::{RowFields, Rows};
+pub use rows::{RowFields, RowValue, Rows};
 pub use scores::{
     ScoreField, explanations, hanna_metric_name, hanna_scores, is_score_table, join_scores,
     joined_scores, score_fields, scores, scores_from,

@@ -359,7 +359,7 @@ impl Feed {
             Self::Memory(rows, given) => {
                 let row = rows.row(*given);
                 *given += 1;
-                Ok(Some((*given as u64, Body::Row(row))))
+                Ok(Some((*given as u64, Body::Row(row.0))))
             }
         }
     }

@@ -162,8 +162,8 @@ impl ScoreLines {
         self
     }
 
-    /// The same lines, which may have explanations. Parquet has a column for them only then, and CSV
-    /// never has one ([`ScoreWriter::new`] returns an error).
+    /// The same lines, which may have explanations. Parquet has a column for them only then, and
+    /// CSV has none, so that [`ScoreWriter::new`] returns an error.
     #[must_use]
     pub fn explained(mut self, explained: bool) -> Self {
         self.explained = explained;

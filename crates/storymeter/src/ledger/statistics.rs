@@ -8,9 +8,9 @@ use std::collections::{HashMap, HashSet};
 use storymeter_core::{Absence, Pooling, Progress, ScoreColumn, Value};
 use storymeter_executor::{MetricSet, Part};
 use storymeter_meta::study::{PValue, Sides};
+use storymeter_meta::systems::compare_two;
 use storymeter_stats::{
-    Correction, Difference, Interval, Pairing, Sample, SampleComparison, Score, compare_samples,
-    score_intervals,
+    Correction, Difference, Interval, Pairing, Sample, SampleComparison, Score, score_intervals,
 };
 
 pub use storymeter_stats::Resampling;
@@ -157,13 +157,15 @@ impl Ledger {
         let mut comparisons: Vec<Comparison> = others
             .map(|other| {
                 let stories = self.stories_of(other);
-                let mut columns = vec![Err(absent()); metrics.columns().len()];
+                let mut columns = vec![Err(Absence::Empty); metrics.columns().len()];
                 for group in &groups {
                     let samples = [&stories, &base].map(|own| group.sample(self, own));
                     let found = group.compare(&samples, resampling);
                     for (place, column) in group.columns.iter().enumerate() {
-                        columns[*column] =
-                            found.as_ref().map_or(Err(absent()), |found| of(found, place, against));
+                        columns[*column] = match &found {
+                            Ok(found) => of(found, place, against),
+                            Err(absence) => Err(absence.clone()),
+                        };
                     }
                 }
                 progress.advance(1);
@@ -329,13 +331,10 @@ impl Group<'_> {
         &self,
         [first, second]: &[Sample; 2],
         resampling: &Resampling,
-    ) -> Option<SampleComparison> {
-        self.with_score(|score| compare_samples(first, second, score, resampling)).ok()
+    ) -> Result<SampleComparison, Absence> {
+        let found = self.with_score(|score| compare_two([first, second], score, resampling));
+        found.unwrap_or_else(|refused| Err(Absence::because(refused.to_string())))
     }
-}
-
-fn absent() -> Absence {
-    Absence::because("one of the systems has fewer than two stories to compare")
 }
 
 /// One column of what the engine found.
@@ -346,7 +345,7 @@ fn of(
 ) -> Result<ColumnComparison, Absence> {
     let difference = found.columns[place];
     if !difference.difference.is_finite() {
-        return Err(Absence::because("one of the systems has no value"));
+        return Err(Absence::Empty);
     }
     let raw = against.sides.choose(difference.p_two_sided, difference.p_one_sided);
     let p_value = PValue { raw, corrected: raw };

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use storymeter::input::{Inputs, ReadOptions};
+use storymeter::input::{Inputs, ReadOptions, RowValue};
 use storymeter::ledger::Resampling;
 use storymeter::{ColumnView, Error, NO_REFERENCE, Progress, Run, ScoreTable, Scorer};
 use storymeter_core::{Direction, MetricError, Role, Story};
@@ -82,9 +82,10 @@ fn the_score_of_a_corpus_counts_every_pair_and_its_signature_says_so() {
     let stories = |keep: bool| -> Run {
         let scorer = Scorer::new().metrics(["bleu"]).keep_refusals(keep).build().expect("a scorer");
         let line = |(text, reference): (&str, &str)| {
-            serde_json::json!({"story": text, "reference": reference})
+            let fields = [("story", text), ("reference", reference)];
+            fields.map(|(name, text)| (name.to_owned(), RowValue::from(text))).into_iter().collect()
         };
-        let rows: Vec<_> = texts.into_iter().zip(references).map(line).collect();
+        let rows: Vec<RowValue> = texts.into_iter().zip(references).map(line).collect();
         let inputs = Inputs::rows(Arc::new(rows), ReadOptions::default());
         scorer.table(&inputs, &Progress::unwatched()).expect("scores").run
     };

@@ -12,7 +12,7 @@ use std::thread;
 
 use storymeter::input::{Inputs, ReferenceFiles};
 use storymeter::{ScoreSink, Scored, Scorer};
-use storymeter_core::read::{ReadOptions, Rows};
+use storymeter_core::read::{ReadOptions, RowValue, Rows};
 use storymeter_core::{Progress, Value};
 
 const STORIES: &str = "{\"id\": \"a\", \"story\": \"The rain fell on the roof.\"}\n\
@@ -126,9 +126,9 @@ impl Rows for Panics {
         3000
     }
 
-    fn row(&self, at: usize) -> serde_json::Value {
+    fn row(&self, at: usize) -> RowValue {
         assert!(at < 2500, "a bug of a reader");
-        serde_json::Value::from("Rain fell.")
+        RowValue::from("Rain fell.")
     }
 }
 
