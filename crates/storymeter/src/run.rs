@@ -296,21 +296,26 @@ impl Run {
         if empty > 0 && self.totals.texts.keeps_refusals {
             notes.push(format!("{empty} of {stories} stories have no text; they are scored too"));
         }
-        let mut told: Vec<&str> = Vec::new();
         let columns = self.columns();
-        for column in &columns {
-            let metric = column.key.metric();
-            if told.contains(&metric) {
-                continue;
-            }
-            told.push(metric);
-            if column.counts.truncated > 0 {
-                let cut = column.counts.truncated;
+        for columns in columns.chunk_by(|a, b| a.key.metric() == b.key.metric()) {
+            let metric = columns[0].key.metric();
+            // A metric reads the texts once, for all of its columns.
+            let cut = columns[0].counts.truncated;
+            if cut > 0 {
                 notes.push(format!("{metric}: of {cut} of {stories} stories only a part was read"));
             }
-            let absent = column.counts.absent.saturating_sub(no_stories);
-            if absent > 0 {
-                notes.push(format!("{metric}: {absent} of {stories} stories have no value"));
+            let absent = |column: &Column| column.counts.absent.saturating_sub(no_stories);
+            let mut counts: Vec<u64> = columns.iter().map(absent).collect();
+            counts.dedup();
+            let names = match counts[..] {
+                [_] => vec![(metric.to_owned(), &columns[0])],
+                _ => columns.iter().map(|column| (column.key.to_string(), column)).collect(),
+            };
+            for (name, column) in names {
+                let absent = absent(column);
+                if absent > 0 {
+                    notes.push(format!("{name}: {absent} of {stories} stories have no value"));
+                }
             }
         }
         notes
