@@ -6,8 +6,8 @@ use std::sync::Arc;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use storymeter::Overview;
-use storymeter::ledger::Resampling;
 use storymeter::shards::{self, MergeNote, MergeOptions, Outcome, PlanOptions, ShardOptions};
+use storymeter::summary::Resampling;
 use storymeter_core::Settings;
 use storymeter_core::read::{Format, ReadOptions};
 use storymeter_core::write::ScoreFormat;
@@ -183,7 +183,7 @@ impl Merged {
     /// How many stories have scores.
     #[getter]
     fn stories(&self) -> usize {
-        self.merged.run.ledger().texts()
+        self.merged.run.score_rows().texts()
     }
 
     /// The score files with their numbers of stories, in the order of the inputs.

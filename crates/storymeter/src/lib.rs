@@ -22,7 +22,7 @@
 //! - [`damage`]: damaged stories, with what was changed.
 //! - [`suite`]: what a metric sees, and what disturbs it.
 //! - [`shards`]: many files one by one, on many machines, and one table from all of them.
-//! - [`ledger`]: scores of systems with intervals, and one system against another.
+//! - [`summary`]: scores of systems with intervals, and one system against another.
 //! - [`input`]: stories from files, in bounded memory.
 //!
 //! - [`union`]: the learned metric by itself. [`statistics`]: the tests behind the numbers.
@@ -47,7 +47,6 @@ mod error;
 mod few;
 pub mod input;
 mod learned;
-pub mod ledger;
 mod listing;
 mod overview;
 mod ready;
@@ -56,6 +55,7 @@ mod scored_table;
 mod scorer;
 pub mod shards;
 pub mod suite;
+pub mod summary;
 mod text_notes;
 mod texts;
 mod trust;

@@ -6,7 +6,7 @@
 //! scores beside them and at last the header (`X.meta.json`), which is the mark that the shard is
 //! complete. [`merge`] reads the headers, and makes what one run over all inputs would have made,
 //! to the last bit: rows are read back in the order of the inputs, and beyond
-//! [`MOST_ROWS`](crate::ledger::MOST_ROWS) stories exact sums are added.
+//! [`MOST_ROWS`](crate::summary::MOST_ROWS) stories exact sums are added.
 //!
 //! ```
 //! # let dir = tempfile::tempdir()?;
@@ -19,7 +19,7 @@
 //! # let out = dir.path().join("out");
 //! # std::fs::create_dir(&out)?;
 //! use storymeter::Progress;
-//! use storymeter::ledger::Resampling;
+//! use storymeter::summary::Resampling;
 //! use storymeter::shards::{self, MergeOptions, ShardOptions};
 //!
 //! let scorer = storymeter::Scorer::new().metrics(["text-length"]).build()?;
@@ -30,7 +30,7 @@
 //!     headers.push(shard.header());
 //! }
 //! let merged = shards::merge(&headers, &MergeOptions::default())?;
-//! let all = merged.run.ledger().all(merged.run.metrics(), &Resampling::default());
+//! let all = merged.run.score_rows().all(merged.run.metrics(), &Resampling::default());
 //! assert_eq!((all.stories, all.columns[0].score.clone()), (2, Ok(4.0)));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

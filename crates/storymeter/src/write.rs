@@ -102,16 +102,16 @@ impl CompleteScores {
 
 /// An output that scores are being written to.
 struct Writing<'a> {
-    writer: ScoreWriter<Out<'a>>,
+    writer: ScoreWriter<Output<'a>>,
     place: Place,
 }
 
-enum Out<'a> {
+enum Output<'a> {
     File(Box<Hashed<AtomicFile>>),
     Writer(&'a mut (dyn Write + Send)),
 }
 
-impl Write for Out<'_> {
+impl Write for Output<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Self::File(file) => file.write(bytes),
@@ -133,9 +133,9 @@ impl<'a> Writing<'a> {
         let (out, place) = match target {
             Target::File(path) => {
                 file::distinct(&[path, &Header::path_of(path)], sources)?;
-                (Out::File(Box::new(Hashed::new(AtomicFile::create(path)?))), Place::file(path))
+                (Output::File(Box::new(Hashed::new(AtomicFile::create(path)?))), Place::file(path))
             }
-            Target::Writer(out) => (Out::Writer(out), Place::file("the scores")),
+            Target::Writer(out) => (Output::Writer(out), Place::file("the scores")),
         };
         let writer = ScoreWriter::new(out, lines).map_err(|e| Error::io(place.clone(), e))?;
         Ok(Self { writer, place })
@@ -150,11 +150,11 @@ impl<'a> Writing<'a> {
     fn finish(self, header: Header) -> Result<Option<CompleteScores>> {
         let failed = self.failed();
         match self.writer.finish(&header).map_err(failed)? {
-            Out::File(mut file) => {
+            Output::File(mut file) => {
                 file.get_mut().sync()?;
                 Ok(Some(CompleteScores { file: *file, header }))
             }
-            Out::Writer(_) => Ok(None),
+            Output::Writer(_) => Ok(None),
         }
     }
 }
@@ -205,7 +205,7 @@ impl ReadyScorer {
     /// let inputs = Inputs::new(vec![path], ReadOptions::default());
     /// let sink = ScoreSink::file(&out, ScoreFormat::Jsonl);
     /// let run = scorer.write_scores(&inputs, sink, &Progress::unwatched())?.commit()?;
-    /// assert_eq!(run.ledger().len(), 2);
+    /// assert_eq!(run.score_rows().len(), 2);
     /// assert_eq!(storymeter::read(&out)?.column("text-length")?.values(), [Ok(3.0), Ok(5.0)]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

@@ -69,7 +69,7 @@ fn damaged_scores_of_the_same_size_are_found() {
         let at = bytes.windows(1).rposition(|window| window == text).unwrap_or(bytes.len() / 2);
         bytes[at] = b'9';
         sandbox.write(&name, &bytes);
-        let message = format!("{name}: the checksum is not that of the header");
+        let message = format!("{name}: the file does not have the checksum in its header");
         sandbox.run("merge out").fails_with(&message);
         let merge = format!("merge out -o all.{format}");
         sandbox.run(&merge).fails_with(&message);
@@ -89,8 +89,8 @@ fn a_score_file_with_another_checksum_than_its_header_is_refused() {
     let scores = sandbox.read("scores.jsonl");
     sandbox.write("scores.jsonl", scores.replace("5.0", "9.0"));
     assert_ne!(sandbox.read("scores.jsonl"), scores);
-    let message = "scores.jsonl: the file has another checksum than its header \
-                   scores.jsonl.meta.json says";
+    let message = "scores.jsonl: the file does not have the checksum in its header \
+                   scores.jsonl.meta.json: one of them was changed or replaced";
     sandbox.run("compare scores.jsonl").fails_with(message);
     // A header of an older version has no checksum.
     let header = sandbox.read("scores.jsonl.meta.json");

@@ -14,7 +14,7 @@
 //!
 //! Memory is bounded by the longest record, not by the size of the input. A program that wants to
 //! parse on several threads takes [`RawRecords`], which cuts the input into records on one thread
-//! at little cost, and calls [`RawRecord::into_parsed`] on any thread. An [`Intake`] then takes the
+//! at little cost, and calls [`RawRecord::into_parsed`] on any thread. A [`RecordChecker`] then takes the
 //! records in order. It skips bad ones, checks the ids and counts, as [`StoryReader`] does.
 //!
 //! All text layouts are UTF-8, with or without a byte order mark. Lines end in `\n` or `\r\n`. A
@@ -26,6 +26,7 @@
 
 mod ahead;
 mod aside;
+mod checker;
 mod cutter;
 mod delimited;
 mod document;
@@ -34,7 +35,6 @@ mod fields;
 mod format;
 mod hanna;
 mod header;
-mod intake;
 mod jsonl;
 mod lines;
 mod mags;
@@ -62,10 +62,10 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 pub use aside::put_aside;
+pub use checker::{DuplicateIds, RecordChecker};
 pub use errors::{ERROR_CRITERION, NO_ERROR_CRITERION};
 pub(crate) use fields::problem as described;
 pub use format::{Format, UnknownFormat};
-pub use intake::{DuplicateIds, Intake};
 pub use names::{Field, FieldNames, FieldUse};
 #[cfg(feature = "parquet")]
 pub use parquet::catches_panics;
@@ -289,28 +289,28 @@ pub fn from_reader(
 /// Stories in input order, made by [`open`] and [`from_reader`]. The first error is the last item.
 pub struct StoryReader {
     raw: RawRecords,
-    intake: Intake,
+    checker: RecordChecker,
     end: End,
 }
 
 impl StoryReader {
     fn new(raw: RawRecords, options: &ReadOptions) -> Self {
-        Self { raw, intake: Intake::new(options), end: End::default() }
+        Self { raw, checker: RecordChecker::new(options), end: End::default() }
     }
 
     /// The bad records that were skipped so far.
     pub fn skipped(&self) -> &Skipped {
-        self.intake.skipped()
+        self.checker.skipped()
     }
 
     /// What was read so far.
     pub fn summary(&self) -> Summary {
-        self.intake.summary()
+        self.checker.summary()
     }
 
     fn next_record(&mut self) -> Result<Option<Record>> {
         for raw in self.raw.by_ref() {
-            if let Some(record) = self.intake.admit(raw?.into_parsed())? {
+            if let Some(record) = self.checker.admit(raw?.into_parsed())? {
                 return Ok(Some(record));
             }
         }

@@ -13,9 +13,9 @@ use storymeter_executor::Part;
 
 use super::{Shard, ShardError, difference};
 use crate::input::Inputs;
-use crate::ledger::IdHash;
-use crate::ledger::rows::{self, TextIds};
 use crate::run::metric_totals;
+use crate::summary::IdHash;
+use crate::summary::rows::{self, TextIds};
 use crate::{ReadyScorer, Result, ScoreSink, Scored, TextCheck, Written};
 
 /// How shards are scored.
@@ -240,7 +240,7 @@ pub fn score_shard(
     }
     refuse_foreign(shard)?;
     // A run that was killed may have left a header that only lacks its name.
-    Header::settle(&shard.output)?;
+    Header::finish_interrupted(&shard.output)?;
     let state = if options.resume { state(scorer, shard, options)? } else { State::Open };
     match state {
         State::Complete(header) => return Ok(Outcome::AlreadyDone(header)),
@@ -294,7 +294,7 @@ fn write(
     if age()? != before {
         return Err(ShardError::Changed { input: shard.input.clone() }.into());
     }
-    let beside = if run.ledger().is_summed() {
+    let beside = if run.score_rows().is_summed() {
         None
     } else {
         let mut known = TextIds::default();
@@ -306,7 +306,7 @@ fn write(
                 (true, false) => rows::numbered_item(number),
             });
         }
-        Some(rows::write(&shard.rows(), run.ledger(), &known, run.metrics())?)
+        Some(rows::write(&shard.rows(), run.score_rows(), &known, run.metrics())?)
     };
     let (beside, rows) = beside.unzip();
     // The place in a list may change later, so a header inside the file does not have it.

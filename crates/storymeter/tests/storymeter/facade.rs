@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use storymeter::input::{Inputs, ReadOptions, RowValue};
-use storymeter::ledger::Resampling;
+use storymeter::summary::Resampling;
 use storymeter::{ColumnView, Error, NO_REFERENCE, Progress, Run, ScoreTable, Scorer};
 use storymeter_core::{Direction, MetricError, Role, Story};
 
@@ -89,7 +89,7 @@ fn the_score_of_a_corpus_counts_every_pair_and_its_signature_says_so() {
         let inputs = Inputs::rows(Arc::new(rows), ReadOptions::default());
         scorer.table(&inputs, &Progress::unwatched()).expect("scores").run
     };
-    let score = |run: &Run| run.ledger().scores(run.metrics())[0].clone();
+    let score = |run: &Run| run.score_rows().scores(run.metrics())[0].clone();
     let (all, told) = (stories(true), stories(false));
     assert_eq!(score(&all), corpus.value());
     assert_ne!(score(&told), corpus.value());

@@ -37,7 +37,7 @@ fn a_file_a_writer_a_table_and_a_shard_have_the_same_lines_and_headers() {
     let complete = scorer.write_scores(&inputs, sink, &unseen).unwrap();
     assert!(!written.exists(), "a file that is not committed has no name");
     let run = complete.commit().unwrap();
-    assert_eq!((run.ledger().len(), run.ledger().texts(), run.skipped().count), (2, 3, 1));
+    assert_eq!((run.score_rows().len(), run.score_rows().texts(), run.skipped().count), (2, 3, 1));
     let lines = fs::read(&written).unwrap();
 
     let mut out = Vec::new();

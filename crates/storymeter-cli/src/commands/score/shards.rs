@@ -89,12 +89,12 @@ fn score(
         own.iter().try_for_each(|shard| shards::check_settings(&scorer, shard, options))?;
     }
     let bar = Bar::new(common, own);
-    let mut tally = Tally::default();
+    let mut counts = ShardCounts::default();
     for shard in own {
         match bar.watch(shard, |progress| shards::score_shard(&scorer, shard, options, progress)) {
-            Ok(done) => tally.add(shard, &done),
+            Ok(done) => counts.add(shard, &done),
             Err(error) => {
-                tally.failed += 1;
+                counts.failed += 1;
                 let error = anyhow::Error::from(error);
                 let advice = crate::advice::advice(&error, true);
                 let advice = advice.map_or(String::new(), |advice| format!(" ({advice})"));
@@ -106,7 +106,7 @@ fn score(
         }
     }
     drop(bar);
-    tally.finish(own.len(), common)
+    counts.finish(own.len(), common)
 }
 
 /// Checks that no output is a model or a table that is read.
@@ -118,7 +118,7 @@ fn check_model_files(args: &ScoreArgs, all: &[Shard]) -> anyhow::Result<()> {
 
 /// What was done with the shards.
 #[derive(Default)]
-struct Tally {
+struct ShardCounts {
     scored: u64,
     stories: u64,
     complete: u64,
@@ -128,7 +128,7 @@ struct Tally {
     skipped: Skipped,
 }
 
-impl Tally {
+impl ShardCounts {
     fn add(&mut self, shard: &Shard, done: &Done) {
         let header = done.header();
         match done {

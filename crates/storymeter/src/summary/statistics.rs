@@ -1,4 +1,4 @@
-//! Scores of the systems of a ledger with intervals, and one system against the others.
+//! Scores of systems with intervals, and one system against the others.
 //!
 //! This only turns rows into the terms that the engine of `storymeter-stats` works on: rows where a
 //! metric pools rows, and values where it averages values.
@@ -15,7 +15,7 @@ use storymeter_stats::{
 
 pub use storymeter_stats::Resampling;
 
-use super::Ledger;
+use super::ScoreRows;
 
 /// The scores of some stories together.
 #[derive(Debug, Clone, PartialEq)]
@@ -89,7 +89,7 @@ pub struct ColumnComparison {
     pub p_value: PValue,
 }
 
-impl Ledger {
+impl ScoreRows {
     /// All stories together.
     pub fn all(&self, metrics: &MetricSet, resampling: &Resampling) -> Summary {
         if self.is_summed() {
@@ -134,7 +134,7 @@ impl Ledger {
     ///
     /// # Panics
     /// If there are so many stories that their rows were forgotten
-    /// ([`Ledger::keeping_rows`](Self::keeping_rows)).
+    /// ([`ScoreRows::keeping_rows`](Self::keeping_rows)).
     pub fn against(
         &self,
         against: &Against,
@@ -142,7 +142,7 @@ impl Ledger {
         resampling: &Resampling,
         progress: &Progress,
     ) -> crate::Result<Vec<Comparison>> {
-        assert!(self.sums.is_none(), "a ledger that keeps rows");
+        assert!(self.sums.is_none(), "rows are kept");
         let Some(&base) = self.numbers.get(&against.system) else {
             if self.systems.is_empty() {
                 return Err(crate::Error::NoSystems);
@@ -277,7 +277,7 @@ struct Group<'a> {
 
 impl Group<'_> {
     /// Some stories with their terms. Those without a value are left out.
-    fn sample(&self, ledger: &Ledger, stories: &[usize]) -> Sample {
+    fn sample(&self, score_rows: &ScoreRows, stories: &[usize]) -> Sample {
         let width = match &self.values {
             Some(values) => values.len(),
             None => self.part.stats.len(),
@@ -299,9 +299,11 @@ impl Group<'_> {
                         continue;
                     }
                 }
-                None => terms[..width].copy_from_slice(&ledger.row(story)[self.part.stats.clone()]),
+                None => {
+                    terms[..width].copy_from_slice(&score_rows.row(story)[self.part.stats.clone()])
+                }
             }
-            sample.push(ledger.item_of[story], &terms);
+            sample.push(score_rows.item_of[story], &terms);
         }
         sample
     }
