@@ -31,7 +31,8 @@ impl Batch {
         &self.stats[story * self.width..(story + 1) * self.width]
     }
 
-    /// The values of the n-th story, in the order of [`MetricSet::columns`](crate::MetricSet::columns).
+    /// The values of the n-th story, in the order of
+    /// [`MetricSet::columns`](crate::MetricSet::columns).
     pub fn values(&self, story: usize) -> &[Value] {
         &self.values[story * self.columns..(story + 1) * self.columns]
     }

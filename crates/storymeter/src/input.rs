@@ -154,8 +154,8 @@ impl Inputs {
         RecordChecker::new(&self.options)
     }
 
-    /// All stories at once, for work that must hold them. They pass a [`RecordChecker`], which knows
-    /// afterwards what was read. The stage of `progress` that is under way hears of each.
+    /// All stories at once, for work that must hold them. They pass a [`RecordChecker`], which
+    /// knows afterwards what was read. The stage of `progress` that is under way hears of each.
     ///
     /// # Errors
     /// Returns an error if the input cannot be read, a record is bad and bad records are not

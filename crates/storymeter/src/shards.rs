@@ -1,11 +1,11 @@
 //! Many files one by one: each is scored on its own, on any machine and in any order, and one table
 //! is made from all of them.
 //!
-//! [`plan`] gives each input an output, and [`prepare`] also makes their folder and chooses the part
-//! of one job. [`score_shard`] scores one of them: it writes the row statistics (`X.stats`), the
-//! scores beside them and at last the header (`X.meta.json`), which is the mark that the shard is
-//! complete. [`merge`] reads the headers, and makes what one run over all inputs would have made,
-//! to the last bit: rows are read back in the order of the inputs, and beyond
+//! [`plan`] gives each input an output, and [`prepare`] also makes their folder and chooses the
+//! part of one job. [`score_shard`] scores one of them: it writes the row statistics (`X.stats`),
+//! the scores beside them and at last the header (`X.meta.json`), which is the mark that the shard
+//! is complete. [`merge`] reads the headers, and makes what one run over all inputs would have
+//! made, to the last bit: rows are read back in the order of the inputs, and beyond
 //! [`MOST_ROWS`](crate::summary::MOST_ROWS) stories exact sums are added.
 //!
 //! ```

@@ -14,8 +14,9 @@
 //!
 //! Memory is bounded by the longest record, not by the size of the input. A program that wants to
 //! parse on several threads takes [`RawRecords`], which cuts the input into records on one thread
-//! at little cost, and calls [`RawRecord::into_parsed`] on any thread. A [`RecordChecker`] then takes the
-//! records in order. It skips bad ones, checks the ids and counts, as [`StoryReader`] does.
+//! at little cost, and calls [`RawRecord::into_parsed`] on any thread. A [`RecordChecker`] then
+//! takes the records in order. It skips bad ones, checks the ids and counts, as [`StoryReader`]
+//! does.
 //!
 //! All text layouts are UTF-8, with or without a byte order mark. Lines end in `\n` or `\r\n`. A
 //! record may have at most [`ReadOptions::max_line`] bytes, which are 64 MiB by default. NUL

@@ -171,7 +171,8 @@ impl RawRecord {
         self.into_parsed().record
     }
 
-    /// Parses the record for a [`RecordChecker`](super::RecordChecker), which needs to know more about it.
+    /// Parses the record for a [`RecordChecker`](super::RecordChecker), which needs to know more
+    /// about it.
     pub fn into_parsed(self) -> Parsed {
         let file = Arc::clone(&self.file);
         let missing = self.missing().map(str::to_owned);
@@ -182,8 +183,9 @@ impl RawRecord {
         Parsed { record, file, used, is_numbered, missing }
     }
 
-    /// Why there is no text, if the tool that wrote the file says so. A [`RecordChecker`](super::RecordChecker)
-    /// counts such a record and leaves it out, and for [`RawRecord::parse`] it is an error.
+    /// Why there is no text, if the tool that wrote the file says so. A
+    /// [`RecordChecker`](super::RecordChecker) counts such a record and leaves it out, and for
+    /// [`RawRecord::parse`] it is an error.
     pub fn missing(&self) -> Option<&str> {
         match &self.body {
             Body::Sample(sample) => sample.missing(),

@@ -7,8 +7,8 @@
 //! - per system: the length of its name (4) and the name;
 //! - per story: the number of its system (4; 0xffffffff for none), a hash of its item (8), a hash
 //!   of its system and id (16), and its row (8 per number). A story without an id has zeros for the
-//!   hash of its id. If it has no item either, so that the number of its record stands for both, the
-//!   second half of these zeros is that number plus one;
+//! hash of its id. If it has no item either, so that the number of its record stands for both, the
+//! second half of these zeros is that number plus one;
 //! - the number of texts that have no row, because they are no stories: of those without a system
 //!   (8), and of each system (8);
 //! - per such text: a hash of its system and id (16).
@@ -181,8 +181,8 @@ pub(crate) fn are_rows(path: &Path) -> Result<bool> {
 }
 
 /// Reads the rows of a shard, with the hash of the system and id of each story, and then of each
-/// text that is no story, whose first half is zero if it has no id of its own. What is wrong with them is the
-/// error; the name is that of the file.
+/// text that is no story, whose first half is zero if it has no id of its own. What is wrong with
+/// them is the error; the name is that of the file.
 ///
 /// # Errors
 /// Returns an error if the bytes are not row statistics.
