@@ -100,8 +100,8 @@ pub mod extend {
     pub use storymeter_core::{
         Absence, Batching, Choice, CorpusReader, CorpusWriter, Depth, Description, Direction,
         Effect, Entry, Explained, Key, Metric, MetricError, Needs, Norms, Pooling, Prepared, Range,
-        Rationale, Request, Resources, Rows, ScoreColumn, Settings, Signature, Survey, TextCache,
-        Validity, Value, View,
+        Rationale, Request, Resources, Rows, ScoreColumn, Settings, Signature, Span, SpanKind,
+        Survey, TextCache, Validity, Value, View,
     };
 }
 
@@ -111,10 +111,11 @@ pub mod extend {
 /// [`sheets`](meta::sheets) makes tables of it.
 pub mod meta {
     pub use storymeter_core::number::Digits;
-    pub use storymeter_meta::study::{PValue, Sides, Test};
+    pub use storymeter_meta::study::{IntervalMethod, PValue, Sides, Test};
     pub use storymeter_meta::view::{Sheet, conclusion, sheets, warnings};
     pub use storymeter_meta::{
-        Coefficient, Correction, Edition, Error, Finding, Level, Scale, Settings, Study,
+        Coefficient, Correction, DrawOptions, Edition, Error, Finding, Level, PairOptions, Scale,
+        Settings, Study,
     };
 
     /// The study of HANNA, from the published ratings and scores.
@@ -135,7 +136,8 @@ pub mod meta {
     /// Which system is better, by its scores.
     pub mod systems {
         pub use storymeter_meta::systems::{
-            Options, RankedSystem, SystemComparison, SystemPair, compare_systems,
+            Caution, Cluster, Options, PairResult, Pairing, RankedSystem, SystemComparison,
+            SystemPair, compare_systems,
         };
     }
 }
@@ -144,7 +146,8 @@ pub mod meta {
 pub mod statistics {
     pub use storymeter_stats::agreement::{fleiss_kappa, icc, kendall_w, krippendorff_alpha};
     pub use storymeter_stats::{
-        Correlation, Interval, Resampling, Sample, Score, benjamini_hochberg, bootstrap,
+        Bootstrap, BootstrapOptions, Correlation, Difference, Interval, Matrix, Pairing,
+        Resampling, Sample, SampleComparison, Score, benjamini_hochberg, bootstrap,
         compare_samples, holm, kendall, mean_interval, pearson, score_intervals, spearman,
         williams,
     };

@@ -40,7 +40,7 @@ use storymeter_executor::MetricSet;
 pub use rows::{IdHash, read_rows};
 pub use statistics::{Against, ColumnComparison, ColumnSummary, Comparison, Resampling, Summary};
 pub use storymeter_meta::study::{PValue, Sides};
-pub use storymeter_stats::Difference;
+pub use storymeter_stats::{Difference, Pairing};
 use sums::Sums;
 
 /// The number of stories up to which their rows are kept and intervals are drawn by the bootstrap.

@@ -311,7 +311,7 @@ fn fields_beside_a_conversation_are_read_as_in_jsonl() {
     assert_eq!(ratings.get("fun"), Some(&[Some(2.0)][..]));
     assert_eq!(
         error("chat.jsonl", chat("\"id\": [7]")),
-        "chat.jsonl:1: field \"id\": invalid type: sequence, expected a text or a number"
+        "chat.jsonl:1: field \"id\": wrong JSON: \"[7]\" is neither a string nor a number"
     );
 }
 

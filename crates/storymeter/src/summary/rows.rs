@@ -7,8 +7,8 @@
 //! - per system: the length of its name (4) and the name;
 //! - per story: the number of its system (4; 0xffffffff for none), a hash of its item (8), a hash
 //!   of its system and id (16), and its row (8 per number). A story without an id has zeros for the
-//! hash of its id. If it has no item either, so that the number of its record stands for both, the
-//! second half of these zeros is that number plus one;
+//!   hash of its id. If it has no item either, so that the number of its record stands for both,
+//!   the second half of these zeros is that number plus one;
 //! - the number of texts that have no row, because they are no stories: of those without a system
 //!   (8), and of each system (8);
 //! - per such text: a hash of its system and id (16).

@@ -128,12 +128,14 @@ pub(super) fn fields_beside(
             None => rated(member).is_some(),
         };
         if is_read {
-            record.push_str(&format!(",{}:{}", serde_json::Value::from(member), raw.get()));
+            // On one line, so that an error names the line on which the conversation begins.
+            let value = raw.get().replace(['\n', '\r'], " ");
+            record.push_str(&format!(",{}:{value}", serde_json::Value::from(member)));
         }
     };
     line.each_member(&mut add).map_err(|problem| Error::invalid(place.clone(), problem))?;
     record.push('}');
-    let (read, mut used) = jsonl::parse(&record, place, &FieldNames::default())?;
+    let (read, mut used) = jsonl::parse_element(&record, place, &FieldNames::default())?;
     used.forget(Field::Story);
     *story = Story { prompt: story.prompt.take().or(read.prompt), ..read };
     Ok(used)
