@@ -28,6 +28,7 @@ pub struct Set<'a> {
 
 /// Which stories are left out of training, to be predicted by a model that has not seen them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum LeftOut<'a> {
     /// None.
     #[default]

@@ -92,11 +92,22 @@ pub trait Metric: Send + Sync {
 
 /// How many sentences of a long story an explanation weighs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Depth {
     /// The sentences of the parts that score lowest.
     Weakest,
     /// All sentences.
     All,
+}
+
+impl Depth {
+    /// The word for it: `weakest` or `all`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Weakest => "weakest",
+            Self::All => "all",
+        }
+    }
 }
 
 /// Rows and explanations of a batch of stories.

@@ -189,7 +189,7 @@ fn by_column(
         absent: samples.iter().map(|sample| sample.absent as u64).sum(),
         ..column.counts
     };
-    let (column, method) = (Column { counts, ..column }, method.clone());
+    let (column, method) = (column.with(|it| it.counts = counts), method.clone());
     Ok(SystemComparison { column, systems, pairs, clusters, cautions, method, signature })
 }
 
