@@ -33,15 +33,15 @@ pub enum LeftOut<'a> {
     /// None.
     #[default]
     Nothing,
-    /// Those of one fold. The items of a set are dealt to the folds in turn, so that all stories of
-    /// an item are in the same fold.
+    /// The stories of one fold. The items of a set are dealt to the folds in turn, so that all
+    /// stories of an item are in the same fold.
     Fold {
         /// The number of the fold, from 1.
         number: usize,
         /// How many folds there are.
         of: usize,
     },
-    /// Those of one set.
+    /// The stories of one set.
     Set(&'a str),
 }
 

@@ -53,7 +53,7 @@ pub trait Metric: Send + Sync {
     /// Returns `None` if the metric cannot explain its scores. Most metrics cannot.
     ///
     /// # Errors
-    /// Those of [`Metric::rows`].
+    /// Fails as [`Metric::rows`] does.
     fn explain(
         &self,
         _stories: &[Prepared<'_>],

@@ -67,7 +67,7 @@ pub fn compare(table: &ScoreTable, options: &Options) -> Result<Vec<SystemCompar
 /// Compares the systems by one column, named by its key.
 ///
 /// # Errors
-/// As [`compare`], and where there is no such column.
+/// Fails as [`compare`] does, and if there is no such column.
 pub fn compare_systems(
     table: &ScoreTable,
     key: &str,
