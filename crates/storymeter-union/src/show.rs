@@ -1,7 +1,7 @@
 //! Writes an explanation for people: what the score says, what is wrong with the story, and what
 //! each sentence does to the score.
 
-use storymeter_core::number::percent;
+use storymeter_core::number::place;
 use storymeter_core::{Effect, Rationale, Span, SpanKind};
 
 use crate::explain::{HARDLY, LITTLE, LOT};
@@ -189,10 +189,12 @@ impl Explanation {
 
 /// Where a score stands, as a part of a sentence.
 fn stands(standing: &Standing) -> String {
+    let [human, machine] = [standing.above_human, standing.above_machine].map(place);
+    // What both have in common is said once.
+    let both = ["higher than ", "among "].into_iter().find(|verb| human.starts_with(verb));
+    let machine = both.and_then(|verb| machine.strip_prefix(verb)).unwrap_or(&machine);
     format!(
-        "higher than {} of human stories and {} of stories by {} of this length ({})",
-        percent(standing.above_human),
-        percent(standing.above_machine),
+        "{human} of human stories and {machine} of stories by {} of this length ({})",
         standing.machines,
         standing.lengths()
     )
