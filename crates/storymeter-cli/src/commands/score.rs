@@ -86,7 +86,7 @@ pub struct ScoreArgs {
     /// To weigh a sentence, its part of the story is read again without it. That takes about five
     /// times as long as the score. If a story has more than about 10,000 words, only the sentences
     /// of its weakest parts are weighed. With --explain=all, all sentences are weighed and shown,
-    /// also those that change the score by less than 0.02. What single sentences do to criteria is
+    /// also those that change the score by less than 0.07. What single sentences do to criteria is
     /// in the field "explanation" alone (docs/criteria.md says why).
     #[arg(
         long,
