@@ -91,7 +91,7 @@ SLOP = "\N{kite} Zoë's dress was a tapestry of grief, and not just <grief> but 
 def test_slop_has_its_numbers_and_every_hit_at_its_place(cli):
     why = sm.explain(SLOP, metrics="slop")
     assert why.to_json() == explanation(cli, "--text", SLOP, "--metric", "slop")
-    assert why.slop["score"] == sm.score(SLOP, metrics="slop").scores["slop/score"][0]
+    assert why.slop["score"] == sm.score(SLOP, metrics="slop")["slop/score"][0]
     assert [(hit.kind, hit.text) for hit in why.hits] == [
         ("phrase", "a tapestry of"),
         ("word", "grief"),
