@@ -3,7 +3,7 @@
 //!
 //! A mean over three stories and its interval answer a question that nobody asks of three stories.
 
-use storymeter_core::number::percent;
+use storymeter_core::number::place;
 use storymeter_core::read::Record;
 use storymeter_core::{ScoreColumn, Validity, Value, length_range, terminal};
 use storymeter_text::flags::Flag;
@@ -173,12 +173,7 @@ fn standing(column: &ScoreColumn, value: f64, story: &FewStory) -> String {
     let Some(norms) = &column.norms else { return String::new() };
     let (share, lengths) = (norms.share_below(value, story.words), norms.lengths(story.words));
     let (Some(share), Some(lengths)) = (share, lengths) else { return String::new() };
-    // A hundred stories cannot say more, and 0.2% would look as if they did.
-    let place = match share {
-        share if share < 0.01 => "among the lowest 1%".to_owned(),
-        share if share > 0.99 => "among the highest 1%".to_owned(),
-        share => format!("higher than {}", percent(share)),
-    };
+    let place = place(share);
     format!("{place} of {} with {}", norms.stories(story.words), length_range(lengths))
 }
 

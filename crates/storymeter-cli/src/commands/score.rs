@@ -73,7 +73,8 @@ pub struct ScoreArgs {
     scorer: ScorerArgs,
     /// Explain the scores of union: where each stands among human stories and those by models of
     /// 2018 to 2021, which three sentences lower it most and which two raise it most, and what
-    /// seems wrong with the story; and those of criteria: the range of ratings that each may mean
+    /// seems wrong with the story; those of criteria: the range of ratings that each may mean; and
+    /// those of slop: where each overused word, phrase and contrast stands
     ///
     /// The explanation is printed, in colour on a terminal, or it is the field "explanation" of -o
     /// OUT.jsonl or OUT.parquet, whose offsets are bytes of UTF-8 in the story. It warns of texts
@@ -85,7 +86,7 @@ pub struct ScoreArgs {
     /// To weigh a sentence, its part of the story is read again without it. That takes about five
     /// times as long as the score. If a story has more than about 10,000 words, only the sentences
     /// of its weakest parts are weighed. With --explain=all, all sentences are weighed and shown,
-    /// also those that change the score by less than 0.02. What single sentences do to criteria is
+    /// also those that change the score by less than 0.07. What single sentences do to criteria is
     /// in the field "explanation" alone (docs/criteria.md says why).
     #[arg(
         long,
