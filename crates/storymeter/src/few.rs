@@ -3,7 +3,7 @@
 //!
 //! A mean over three stories and its interval answer a question that nobody asks of three stories.
 
-use storymeter_core::number::percent;
+use storymeter_core::number::place;
 use storymeter_core::read::Record;
 use storymeter_core::{ScoreColumn, Validity, Value, length_range, terminal};
 use storymeter_text::flags::Flag;
@@ -173,12 +173,7 @@ fn standing(column: &ScoreColumn, value: f64, story: &FewStory) -> String {
     let Some(norms) = &column.norms else { return String::new() };
     let (share, lengths) = (norms.share_below(value, story.words), norms.lengths(story.words));
     let (Some(share), Some(lengths)) = (share, lengths) else { return String::new() };
-    // A hundred stories cannot say more, and 0.2% would look as if they did.
-    let place = match share {
-        share if share < 0.01 => "among the lowest 1%".to_owned(),
-        share if share > 0.99 => "among the highest 1%".to_owned(),
-        share => format!("higher than {}", percent(share)),
-    };
+    let place = place(share);
     format!("{place} of {} with {}", norms.stories(story.words), length_range(lengths))
 }
 
@@ -197,14 +192,16 @@ fn counted(words: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use storymeter_core::{Absence, Direction, Key, LengthClass, Norms, Range};
+    use storymeter_core::{Absence, Column, Direction, LengthClass, Norms, Range};
     use storymeter_text::kind::TextKind;
 
     use super::*;
 
     fn column(key: &str, validity: Option<Validity>, norms: Option<Norms>) -> ScoreColumn {
-        let (key, range) = (Key::new(key), Range::UNIT);
-        ScoreColumn { key, direction: Direction::Higher, range, validity, norms }
+        ScoreColumn::from(&Column::metric(key, Direction::Higher).with(|it| {
+            it.range = Range::UNIT;
+            (it.validity, it.norms) = (validity, norms);
+        }))
     }
 
     fn card(measures: &str) -> Option<Validity> {

@@ -201,10 +201,8 @@ impl ReadOptions {
                 add(key, "yes");
             }
         }
-        match duplicates {
-            DuplicateIds::Refuse => {}
-            DuplicateIds::Renumber => add("duplicates", "renumbered"),
-            DuplicateIds::Allow => add("duplicates", "allowed"),
+        if *duplicates != DuplicateIds::Refuse {
+            add("duplicates", duplicates.name());
         }
         for (key, number, usual) in [
             ("max-line", *max_line as u64, usual.max_line as u64),

@@ -9,4 +9,5 @@ mod flags;
 mod metric_pages;
 #[cfg(unix)]
 mod pipes;
+mod slop;
 mod written;

@@ -49,7 +49,7 @@ fn score_rows(metrics: &MetricSet, rows: &[(Story, Vec<f64>)], most: usize) -> S
 fn sums_give_the_scores_of_the_rows() {
     let metrics = metrics();
     let rows = rows(&metrics, 500);
-    let resampling = Resampling { resamples: 400, ..Resampling::default() };
+    let resampling = Resampling::default().with(|it| it.resamples = 400);
     let (few, many) = (score_rows(&metrics, &rows, 500), score_rows(&metrics, &rows, 499));
     assert!(!few.is_summed() && many.is_condensed());
     assert_eq!(few.systems(), many.systems());
