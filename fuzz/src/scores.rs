@@ -71,7 +71,9 @@ pub fn corpus_stats(bytes: &[u8]) {
             ..Story::from("The lamp went out.")
         };
         let table = scorer.run([story]).unwrap();
-        assert!(table.views().next().unwrap().values()[0].as_ref().is_ok_and(|score| !score.is_nan()));
+        assert!(
+            table.views().next().unwrap().values()[0].as_ref().is_ok_and(|score| !score.is_nan())
+        );
     }
 }
 

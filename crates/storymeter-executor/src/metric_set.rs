@@ -174,7 +174,7 @@ impl MetricSet {
     /// `restore` makes the metric that knows it, and gives the fingerprint of the corpus.
     ///
     /// # Errors
-    /// Those of `restore`.
+    /// Returns an error if `restore` does.
     pub fn with_corpus<E>(
         mut self,
         mut restore: impl FnMut(&dyn Metric) -> Result<(Box<dyn Metric>, String), E>,
@@ -231,7 +231,7 @@ impl MetricSet {
     /// that are done on the way.
     ///
     /// # Errors
-    /// As [`MetricSet::batch`], and where the work was cancelled ([`Progress::cancel`]).
+    /// Fails as [`MetricSet::batch`] does, and if the work was cancelled ([`Progress::cancel`]).
     ///
     /// [`Progress::cancel`]: storymeter_core::Progress::cancel
     pub fn paced_batch(

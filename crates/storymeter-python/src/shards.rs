@@ -153,7 +153,10 @@ pub fn merge_shards(
         it.settings = settings;
         it.expect = expect;
     });
-    let resampling = Resampling { resamples, seed, ..Resampling::default() };
+    let resampling = Resampling::default().with(|it| {
+        it.resamples = resamples;
+        it.seed = seed;
+    });
     work::run(py, threads, None, move |progress| {
         let merged = shards::merge(&paths, &options)?;
         let overview = Overview::new(&merged.run, &resampling, None, progress)?;

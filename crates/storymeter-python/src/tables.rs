@@ -136,17 +136,21 @@ impl StudySettings {
     pub fn settings(&self) -> PyResult<Settings> {
         let tests = [Test::Williams, Test::Steiger, Test::Meng, Test::Permutation];
         let intervals = [IntervalMethod::Fisher, IntervalMethod::Percentile, IntervalMethod::Bca];
-        Ok(Settings {
-            test: choice("test", &self.test, &tests.map(|one| (one.name(), one)))?,
-            sides: if self.one_sided { Sides::One } else { Sides::Two },
-            coefficient: Coefficient::Pearson,
-            correction: correction(&self.correction)?,
-            interval: choice("interval", &self.interval, &intervals.map(|one| (one.name(), one)))?,
-            confidence: share("confidence", self.confidence)?,
-            resamples: self.resamples,
-            pairs: PairOptions { draws: self.draws, seed: self.seed },
-            draws: DrawOptions { seed: self.seed, ..DrawOptions::default() },
-        })
+        let test = choice("test", &self.test, &tests.map(|one| (one.name(), one)))?;
+        let correction = correction(&self.correction)?;
+        let interval = choice("interval", &self.interval, &intervals.map(|one| (one.name(), one)))?;
+        let confidence = share("confidence", self.confidence)?;
+        Ok(Settings::default().with(|it| {
+            it.test = test;
+            it.sides = if self.one_sided { Sides::One } else { Sides::Two };
+            it.coefficient = Coefficient::Pearson;
+            it.correction = correction;
+            it.interval = interval;
+            it.confidence = confidence;
+            it.resamples = self.resamples;
+            it.pairs = PairOptions { draws: self.draws, seed: self.seed };
+            it.draws = DrawOptions { seed: self.seed, ..DrawOptions::default() };
+        }))
     }
 }
 

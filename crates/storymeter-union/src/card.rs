@@ -211,7 +211,7 @@ impl Card {
     }
 
     /// Drops reference scores that are about other weights or another calibration.
-    pub(crate) fn keep_yardstick_of(&mut self, fingerprint: &str) {
+    pub(crate) fn keep_reference_scores_of(&mut self, fingerprint: &str) {
         let reference = &mut self.about.reference_scores;
         *reference = reference.take().filter(|one| one.weights == fingerprint);
     }

@@ -130,6 +130,7 @@ pub struct Samples {
 
 /// What becomes of bad records among the donors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum BadDonors {
     /// They are left out. The donors are the stories themselves, and what is wrong with them is
     /// reported when they are damaged.
@@ -417,7 +418,8 @@ impl Damage {
                 Err(Unchanged::OnlyContext) => {
                     return Err(Error::OnlyContext { place: place.in_field("story") });
                 }
-                Err(Unchanged::NoEffect) => {}
+                // There is no sample, as the tally says.
+                Err(_) => {}
             }
         }
         Ok(())

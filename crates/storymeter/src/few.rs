@@ -192,14 +192,16 @@ fn counted(words: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use storymeter_core::{Absence, Direction, Key, LengthClass, Norms, Range};
+    use storymeter_core::{Absence, Column, Direction, LengthClass, Norms, Range};
     use storymeter_text::kind::TextKind;
 
     use super::*;
 
     fn column(key: &str, validity: Option<Validity>, norms: Option<Norms>) -> ScoreColumn {
-        let (key, range) = (Key::new(key), Range::UNIT);
-        ScoreColumn { key, direction: Direction::Higher, range, validity, norms }
+        ScoreColumn::from(&Column::metric(key, Direction::Higher).with(|it| {
+            it.range = Range::UNIT;
+            (it.validity, it.norms) = (validity, norms);
+        }))
     }
 
     fn card(measures: &str) -> Option<Validity> {

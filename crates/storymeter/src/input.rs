@@ -424,6 +424,7 @@ fn said(panic: &(dyn Any + Send)) -> &str {
 
 /// Files of references, one reference per story and in the same order.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct ReferenceFiles {
     /// The files. Several give each story several references.
     pub files: Vec<PathBuf>,
@@ -433,6 +434,13 @@ pub struct ReferenceFiles {
 }
 
 impl ReferenceFiles {
+    /// The files after a change.
+    #[must_use]
+    pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
+        change(&mut self);
+        self
+    }
+
     fn options(&self) -> ReadOptions {
         ReadOptions::default().with(|it| {
             it.format = self.format;

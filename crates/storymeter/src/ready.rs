@@ -7,9 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use storymeter_core::read::Record;
 use storymeter_core::write::ScorePart;
-use storymeter_core::{
-    Absence, Catalogue, Depth, Device, MetricError, Progress, Rationale, Resources,
-};
+use storymeter_core::{Absence, Catalogue, Depth, MetricError, Progress, Rationale, Resources};
 use storymeter_executor::{Batch, Limit, MetricSet, Pace, in_order};
 
 use crate::input::{Inputs, bytes_of};
@@ -250,12 +248,12 @@ impl ReadyScorer {
             Ok((scored, part, run))
         };
         let whole = metrics.wants_batches() || self.explains().is_some();
-        let ahead = match metrics.resources().settings().device {
+        let ahead = match metrics.resources().settings().device.gpu() {
             _ if !whole => AHEAD,
             // A network uses all threads on one batch, so batches of it take turns.
-            Device::Cpu => 1,
+            None => 1,
             // While the GPU reads one batch, the threads tokenise the next.
-            Device::Cuda(_) => AHEAD_OF_GPU,
+            Some(_) => AHEAD_OF_GPU,
         };
         let ledger = Ledger::new(metrics.width());
         let ledger = ledger.most_rows(self.kept.most_rows).keeping_rows(self.kept.all);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use storymeter_core::read::{Intake, Skipped, Summary};
 use storymeter_core::{
-    Column, Counts, Header, MetricTotals, Pooling, Role, Signature, TextTotals, Totals,
+    Column, Counts, Header, MetricTotals, Pooling, Signature, TextTotals, Totals,
 };
 use storymeter_executor::{MetricSet, Part};
 use storymeter_text::flags::Flag;
@@ -222,22 +222,17 @@ impl Run {
             let signature = self.signature(&part).with_version();
             for at in part.columns {
                 let (column, present) = (&self.metrics.columns()[at], self.present[at]);
-                columns.push(Column {
-                    key: column.key.clone(),
-                    role: Role::Metric,
-                    direction: column.direction,
-                    range: column.range,
-                    signature: Some(signature.clone()),
-                    counts: Counts {
-                        present,
-                        absent: stories.saturating_sub(present),
-                        truncated: totals.truncated,
-                        empty: self.totals.empty,
-                        outside: self.outside[at],
-                    },
-                    validity: column.validity.clone(),
-                    norms: column.norms.clone(),
-                });
+                let counts = Counts {
+                    present,
+                    absent: stories.saturating_sub(present),
+                    truncated: totals.truncated,
+                    empty: self.totals.empty,
+                    outside: self.outside[at],
+                };
+                columns.push(Column::from(column).with(|it| {
+                    it.signature = Some(signature.clone());
+                    it.counts = counts;
+                }));
             }
         }
         columns

@@ -15,6 +15,7 @@ use crate::{Error, Place, Result};
 
 /// What happens to a story whose id another story of the same system has.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum DuplicateIds {
     /// The record is bad. The error names both places.
     #[default]
@@ -24,6 +25,17 @@ pub enum DuplicateIds {
     Renumber,
     /// Ids may repeat, and no memory is needed to compare them.
     Allow,
+}
+
+impl DuplicateIds {
+    /// What happens, in a word: `refused`, `renumbered` or `allowed`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Refuse => "refused",
+            Self::Renumber => "renumbered",
+            Self::Allow => "allowed",
+        }
+    }
 }
 
 /// Takes parsed records in input order and hands the good ones on.

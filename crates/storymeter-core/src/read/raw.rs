@@ -369,7 +369,7 @@ impl RawRecords {
     /// Opens files, folders and standard input (`-`), as [`open`](super::open) does.
     ///
     /// # Errors
-    /// Those of [`open`](super::open).
+    /// Fails as [`open`](super::open) does.
     pub fn open(inputs: &[PathBuf], options: &ReadOptions) -> Result<Self> {
         let files = source::expand(inputs, options.format)?;
         let size = source::size_of(&files, &options.copies);

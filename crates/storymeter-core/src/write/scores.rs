@@ -22,6 +22,7 @@ pub(crate) const FLAGS: &str = "flags";
 
 /// The format of a score file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum ScoreFormat {
     /// One JSON object per line, with everything that is known about the story.
     Jsonl,
@@ -46,6 +47,14 @@ impl ScoreFormat {
             Self::Jsonl => "jsonl",
             Self::Csv => "csv",
             Self::Parquet => "parquet",
+        }
+    }
+
+    /// Whether the file has lines of text.
+    pub fn is_text(self) -> bool {
+        match self {
+            Self::Jsonl | Self::Csv => true,
+            Self::Parquet => false,
         }
     }
 

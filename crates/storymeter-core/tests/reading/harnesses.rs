@@ -99,7 +99,7 @@ fn promptfoo_has_a_story_for_each_test_prompt_and_provider() {
         assert_eq!(shown(&stories[2..3]), [format!("birch 0/2 {prompt} Mara")]);
         assert_eq!(stories[4].text.split(' ').next(), Some("Theo"), "a failed test has a story");
     }
-    let fields = FieldNames { item: Some("vars.topic".into()), ..FieldNames::default() };
+    let fields = FieldNames::default().with(|it| it.item = Some("vars.topic".into()));
     let (stories, _) = read("promptfoo.json", &default().with(|it| it.fields = fields));
     assert_eq!(shown(&stories[4..5]), ["atlas 1/0 kite Theo"]);
 }
@@ -283,7 +283,7 @@ fn the_last_answer_of_a_conversation_is_the_story() {
 #[test]
 fn what_is_only_like_a_tool_is_read_by_names() {
     let options = default().with(|it| {
-        it.fields = FieldNames { story: Some("filtered_resps".into()), ..FieldNames::default() };
+        it.fields = FieldNames::default().with(|it| it.story = Some("filtered_resps".into()));
     });
     let samples = "lm-eval/house__atlas/samples_stories_2026-11-19T01-19-20.958741.jsonl";
     let mut reader = open(&[fixture(samples)], &options).unwrap();

@@ -22,11 +22,10 @@ fn read(name: &str, content: &str, options: &ReadOptions) -> Vec<Story> {
 }
 
 fn named(story: &str, system: &str) -> ReadOptions {
-    let fields = FieldNames {
-        story: Some(story.into()),
-        system: Some(system.into()),
-        ..FieldNames::default()
-    };
+    let fields = FieldNames::default().with(|it| {
+        it.story = Some(story.into());
+        it.system = Some(system.into());
+    });
     ReadOptions::default().with(|it| it.fields = fields)
 }
 
@@ -139,7 +138,7 @@ fn a_wide_table_has_one_story_per_system_and_row() {
     let line = summary("a.csv", content, &options).to_string();
     assert_eq!(line, "read 4 stories of 2 systems from 1 file (csv)");
     // The column of ids may have any name, and pandas adds one without a name.
-    let fields = FieldNames { id: Some("key".into()), ..FieldNames::default() };
+    let fields = FieldNames::default().with(|it| it.id = Some("key".into()));
     let options = ReadOptions::default().with(|it| {
         it.fields = fields;
         it.wide = true;

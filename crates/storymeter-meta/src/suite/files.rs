@@ -88,7 +88,7 @@ pub fn write(result: &SuiteResult, folder: &Path, inputs: &[&Path]) -> Result<Ve
 /// says what happens to names in the CSV file that a spreadsheet would run as formulas.
 ///
 /// # Errors
-/// Those of [`write()`].
+/// Fails as [`write()`] does.
 pub fn prepare(
     result: &SuiteResult,
     folder: &Path,

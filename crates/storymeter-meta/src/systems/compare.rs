@@ -67,7 +67,7 @@ pub fn compare(table: &ScoreTable, options: &Options) -> Result<Vec<SystemCompar
 /// Compares the systems by one column, named by its key.
 ///
 /// # Errors
-/// As [`compare`], and where there is no such column.
+/// Fails as [`compare`] does, and if there is no such column.
 pub fn compare_systems(
     table: &ScoreTable,
     key: &str,
@@ -189,7 +189,7 @@ fn by_column(
         absent: samples.iter().map(|sample| sample.absent as u64).sum(),
         ..column.counts
     };
-    let (column, method) = (Column { counts, ..column }, method.clone());
+    let (column, method) = (column.with(|it| it.counts = counts), method.clone());
     Ok(SystemComparison { column, systems, pairs, clusters, cautions, method, signature })
 }
 

@@ -46,6 +46,7 @@ use crate::study::{PValue, Side, Sides};
 
 /// What to compare, and how.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Options {
     /// The metrics and criteria to compare by; every column where it is empty.
     pub columns: Vec<String>,
@@ -71,7 +72,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        let Resampling { resamples, confidence, seed } = Resampling::default();
+        let Resampling { resamples, confidence, seed, .. } = Resampling::default();
         Self {
             columns: Vec::new(),
             without: Vec::new(),
@@ -88,9 +89,17 @@ impl Default for Options {
 }
 
 impl Options {
+    /// The options after a change.
+    #[must_use]
+    pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
+        change(&mut self);
+        self
+    }
+
     fn resampling(&self) -> Resampling {
-        let Self { resamples, confidence, seed, .. } = *self;
-        Resampling { resamples, confidence, seed }
+        Resampling::default().with(|it| {
+            (it.resamples, it.confidence, it.seed) = (self.resamples, self.confidence, self.seed);
+        })
     }
 
     fn method(&self) -> Method {

@@ -22,6 +22,7 @@ use crate::systems::MOST_SYSTEMS;
 
 /// What to analyse beside the table itself, and how.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct Options {
     /// Systems that are shown and left out of correlations and comparisons, such as human writers.
     pub without: Vec<String>,
@@ -41,6 +42,15 @@ pub struct Options {
     pub settings: Settings,
     /// What hears how far the work has come.
     pub progress: Progress,
+}
+
+impl Options {
+    /// The options after a change.
+    #[must_use]
+    pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
+        change(&mut self);
+        self
+    }
 }
 
 /// Biased sets are drawn from this many quality levels above 0, as UNION's seven raters gave.

@@ -102,9 +102,9 @@ pub(crate) fn stored_width(part: &Part<'_>) -> usize {
 /// The ids of texts.
 #[derive(Debug, Default)]
 pub(crate) struct TextIds {
-    /// Those of the stories, which have rows, in their order.
+    /// The ids of the stories, which have rows, in their order.
     pub stories: Vec<IdHash>,
-    /// Those of the other texts.
+    /// The ids of the other texts.
     pub no_stories: Vec<IdHash>,
 }
 

@@ -52,7 +52,7 @@ fn stories_added_in_parts_are_summed_up_as_if_they_came_one_by_one() {
         parts.append(ledger, &metrics);
     }
     assert_eq!(parts.systems(), ["rain", "sun", "fog"]);
-    let resampling = Resampling { resamples: 20, ..Resampling::default() };
+    let resampling = Resampling::default().with(|it| it.resamples = 20);
     assert_eq!(parts.all(&metrics, &resampling), whole.all(&metrics, &resampling));
     assert_eq!(parts.system_of, whole.system_of);
     assert_eq!(parts.item_of, whole.item_of);

@@ -126,7 +126,7 @@ fn output_name(input: &Path, format: Option<ScoreFormat>) -> (String, ScoreForma
 /// what these shards write must not be there yet.
 ///
 /// # Errors
-/// [`ShardError::NotEmpty`], or where the folder cannot be listed.
+/// [`ShardError::NotEmpty`], or an error if the folder cannot be listed.
 pub fn refuse_leftovers(out_dir: &Path, shards: &[Shard], are_all: bool) -> Result<()> {
     let name_of = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let there = if are_all {

@@ -8,7 +8,7 @@ use storymeter_core::file::Checksum;
 use storymeter_core::read::{DuplicateIds, ReadOptions, Record};
 use storymeter_core::spreadsheet::TextCells;
 use storymeter_core::write::ScoreFormat;
-use storymeter_core::{Depth, Error, FileMark, Header, Place, Progress, ShardMark};
+use storymeter_core::{Error, FileMark, Header, Place, Progress, ShardMark};
 use storymeter_executor::Part;
 
 use super::{Shard, ShardError, difference};
@@ -40,6 +40,7 @@ impl ShardOptions {
 
 /// What was done with a shard. Each has the header that is there now.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub enum Outcome {
     /// It was scored.
     Scored(Header),
@@ -195,10 +196,8 @@ fn settings(scorer: &ReadyScorer, shard: &Shard, options: &ShardOptions) -> Stri
     let read = &options.read;
     let mut settings = vec!["score".to_owned()];
     let mut add = |key: &str, value: &str| settings.push(format!("{key}:{value}"));
-    match scorer.explains() {
-        Some(Depth::Weakest) => add("explain", "weakest"),
-        Some(Depth::All) => add("explain", "all"),
-        None => {}
+    if let Some(depth) = scorer.explains() {
+        add("explain", depth.name());
     }
     if scorer.rules.clean {
         add("clean", "yes");
@@ -226,10 +225,8 @@ fn settings(scorer: &ReadyScorer, shard: &Shard, options: &ShardOptions) -> Stri
     if read.wide {
         add("wide", "yes");
     }
-    match read.duplicates {
-        DuplicateIds::Refuse => {}
-        DuplicateIds::Renumber => add("duplicates", "renumbered"),
-        DuplicateIds::Allow => add("duplicates", "allowed"),
+    if read.duplicates != DuplicateIds::Refuse {
+        add("duplicates", read.duplicates.name());
     }
     settings.join("|")
 }

@@ -164,9 +164,6 @@ fn scores_do_not_depend_on_threads_or_company() {
 
 #[test]
 fn explanations_that_were_asked_for_are_in_the_table_and_in_its_file() {
-    if !storymeter_union::HAS_EMBEDDED {
-        return;
-    }
     let stories = ["Ken lost his kite. Ken lost his kite.", "Rain fell. The lamp went out."];
     let plain = Scorer::new().metrics(["text-length"]).run(stories).expect("scored");
     assert!(plain.rows().iter().all(|row| row.explanation.is_none()));

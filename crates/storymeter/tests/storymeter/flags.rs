@@ -77,7 +77,7 @@ fn scored(scorer: &ReadyScorer, files: &[PathBuf]) -> (ScoreTable, Vec<u8>, Run)
 }
 
 fn shown(run: &Run) -> String {
-    let resampling = Resampling { resamples: 99, ..Resampling::default() };
+    let resampling = Resampling::default().with(|it| it.resamples = 99);
     Overview::new(run, &resampling, None, &Progress::unwatched()).unwrap().to_text()
 }
 

@@ -38,7 +38,10 @@ fn pipe(folder: &Path, name: &str, content: &'static str) -> PathBuf {
 fn scores(stories: PathBuf, references: PathBuf) -> Vec<Vec<Value>> {
     let scorer = Scorer::new().metrics(["cider-d", "self-bleu"]).build().unwrap();
     assert!(scorer.reads_twice());
-    let references = ReferenceFiles { files: vec![references], format: None };
+    let references = ReferenceFiles::default().with(|it| {
+        it.files = vec![references];
+        it.format = None;
+    });
     let inputs = Inputs::new(vec![stories], ReadOptions::default()).references(references);
     let inputs = inputs.repeatable().unwrap();
     let scored = scorer.table(&inputs, &Progress::unwatched()).unwrap();
@@ -158,7 +161,10 @@ fn long_references_belong_to_the_right_stories() {
     fs::write(&stories, lengths.iter().map(story).collect::<String>()).unwrap();
     let reference = |n: &usize| "a".repeat(*n) + "\n";
     fs::write(&long, lengths.iter().map(reference).collect::<String>()).unwrap();
-    let references = ReferenceFiles { files: vec![long.clone(), long.clone()], format: None };
+    let references = ReferenceFiles::default().with(|it| {
+        it.files = vec![long.clone(), long.clone()];
+        it.format = None;
+    });
     let inputs = Inputs::new(vec![stories], ReadOptions::default()).references(references);
     let scorer = Scorer::new().metrics(["text-length"]).build().unwrap();
     let (mut found, unseen) = (Vec::new(), Progress::unwatched());

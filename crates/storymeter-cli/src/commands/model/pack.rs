@@ -42,8 +42,8 @@ pub(super) struct PackArgs {
     /// sources, notes, limits and not_for
     #[arg(long, value_name = "FILE")]
     about: Option<PathBuf>,
-    /// The agreement with human readers for the card, as `evaluate --json` prints it. The option
-    /// may be given several times
+    /// The agreement with human readers for the card, as `recipes/evaluate/evaluate.py --json`
+    /// prints it. The option may be given several times
     #[arg(long, value_name = "FILE")]
     figures: Vec<PathBuf>,
     /// Fit the calibration of the score and of the diagnosis again, on the dev part of these human
@@ -84,7 +84,7 @@ pub(super) struct PackArgs {
 /// The most bytes of a file of texts or figures.
 const LARGEST_TEXT: u64 = 1 << 24;
 
-/// The part of the output of `evaluate --json` that a card has.
+/// The part of the output of `recipes/evaluate/evaluate.py --json` that a card has.
 #[derive(Debug, Deserialize)]
 struct Figures {
     agreement: Vec<Agreement>,

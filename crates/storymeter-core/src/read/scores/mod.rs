@@ -89,7 +89,7 @@ pub fn scores(path: &Path, catalogue: &Catalogue) -> Result<ScoreTable> {
 /// ```
 ///
 /// # Errors
-/// Those of [`scores`].
+/// Fails as [`scores`] does.
 pub fn scores_from(
     name: impl AsRef<Path>,
     input: impl Read + Send + 'static,

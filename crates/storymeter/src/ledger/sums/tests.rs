@@ -49,7 +49,7 @@ fn ledger(metrics: &MetricSet, rows: &[(Story, Vec<f64>)], most: usize) -> Ledge
 fn sums_give_the_scores_of_the_rows() {
     let metrics = metrics();
     let rows = rows(&metrics, 500);
-    let resampling = Resampling { resamples: 400, ..Resampling::default() };
+    let resampling = Resampling::default().with(|it| it.resamples = 400);
     let (few, many) = (ledger(&metrics, &rows, 500), ledger(&metrics, &rows, 499));
     assert!(!few.is_summed() && many.is_condensed());
     assert_eq!(few.systems(), many.systems());
