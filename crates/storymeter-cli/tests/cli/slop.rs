@@ -122,8 +122,6 @@ fn a_list_of_ones_own_counts_alone_and_its_hash_is_in_the_signature() {
     sandbox.write("mine.txt", "# mine\ndog\nbread\n");
     let second = sandbox.run(&format!("{own} -o second.jsonl")).succeeds();
     assert_ne!(hash(first.stdout()), hash(second.stdout()));
-    sandbox
-        .run("score in.jsonl --metric slop:own")
-        .fails_with("--weights slop=");
+    sandbox.run("score in.jsonl --metric slop:own").fails_with("--weights slop=");
     sandbox.run("score in.jsonl --metric slop:mine.txt").fails_with("own");
 }

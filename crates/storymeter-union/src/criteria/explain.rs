@@ -121,8 +121,7 @@ impl CriteriaScorer {
             let predictions = self.predictions(None);
             let named = self.named(&predictions);
             let text = story.text.clone();
-            let explanation =
-                Explanation { text, predictions: named, warnings, sentences: vec![] };
+            let explanation = Explanation { text, predictions: named, warnings, sentences: vec![] };
             return Ok((explanation, predictions));
         }
         let reading = Reading::new(&self.model.tokenizer, &self.model.card, story);
