@@ -106,6 +106,7 @@ fn analyse_file(path: &Path, options: &Options) -> Result<Study> {
     let table = hanna_scores(path)?;
     check_scale(&table, options.scale, path)?;
     let all = Grid::from_table(&table)?;
+    all.check_single(&table)?;
     let competing = all.without_systems(&[HUMAN]);
     let file = Some(path.to_owned());
     let watched = (options.settings, &options.progress);

@@ -75,6 +75,9 @@ fn analyse_table(table: &ScoreTable, options: &Options) -> Result<Study> {
     }
     check_scale(table, options.scale)?;
     let mut grid = Grid::from_table(table)?;
+    if options.errors.is_some() || options.drift.is_some() {
+        grid.check_single(table)?;
+    }
     turn(&mut grid, table, &options.directions)?;
     check_left_out(&grid, &options.without)?;
     let competing = grid.without_systems(&options.without);
@@ -92,6 +95,7 @@ fn analyse_table(table: &ScoreTable, options: &Options) -> Result<Study> {
     let mut warnings = options.warnings.clone();
     let note = |note: &String| Warning::new(WarningKind::Header, "scores", note.as_str());
     warnings.extend(table.notes().iter().map(note));
+    warnings.extend(averaged(&grid));
     warnings.extend(empty_cells(&analysis.grid));
     warnings.extend(too_many_systems(&analysis.grid));
     warnings.extend(inspect(&analysis.grid, &analysis.correlations));
@@ -187,6 +191,14 @@ fn check_left_out(grid: &Grid, without: &[String]) -> Result<()> {
             Err(CoreError::unknown("system", unknown, known).into())
         }
     }
+}
+
+fn averaged(grid: &Grid) -> Option<Warning> {
+    let message = format!(
+        "systems have several stories for an item, {} more than one each: their means are analysed",
+        grid.repeats()
+    );
+    (grid.repeats() > 0).then(|| Warning::new(WarningKind::Averaged, "table", message))
 }
 
 fn empty_cells(grid: &Grid) -> Option<Warning> {
