@@ -7,7 +7,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 use storymeter::input::{Inputs, ReferenceFiles};
-use storymeter::ledger::{Against, Resampling};
+use storymeter::summary::{Against, Resampling};
 use storymeter::{Device, Precision, ReadyScorer};
 use storymeter_core::read::{DuplicateIds, FieldNames, Format, ReadOptions, Rows};
 use storymeter_meta::study::Sides;

@@ -41,7 +41,9 @@ impl Table {
     }
 
     /// Makes a table of columns of the same length. Ratings are by criterion, by story, by rater.
+    /// Words and flags are by story, where they are known.
     #[staticmethod]
+    #[allow(clippy::too_many_arguments, reason = "Python calls it with the columns of a frame")]
     fn from_columns(
         py: Python<'_>,
         ids: Vec<String>,
@@ -50,6 +52,8 @@ impl Table {
         scores: Vec<Numbers>,
         ratings: Vec<(String, Vec<Vec<Option<f64>>>)>,
         texts: Option<Vec<Option<String>>>,
+        words: Vec<Option<u64>>,
+        flags: Vec<Vec<String>>,
     ) -> PyResult<Self> {
         let made = move || {
             let names = ids.into_iter().zip(systems).zip(items);
@@ -61,6 +65,8 @@ impl Table {
                     ..Row::default()
                 })
                 .collect();
+            rows.iter_mut().zip(words).for_each(|(row, words)| row.words = words);
+            rows.iter_mut().zip(flags).for_each(|(row, flags)| row.flags = flags);
             for (criterion, given) in ratings {
                 for (row, raters) in rows.iter_mut().zip(given) {
                     rate(&mut row.ratings, &criterion, &raters);

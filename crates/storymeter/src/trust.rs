@@ -34,7 +34,7 @@ fn most_frequent(run: &Run) -> Option<(Flag, f64)> {
         (!matches!(flag, Flag::Cut | Flag::Markdown)).then_some((flag, *count))
     });
     let (flag, count) = flags.max_by_key(|(flag, count)| (*count, std::cmp::Reverse(*flag)))?;
-    Some((flag, count as f64 / run.ledger().texts() as f64))
+    Some((flag, count as f64 / run.score_rows().texts() as f64))
 }
 
 /// How far the scores of a run can be trusted.
@@ -49,7 +49,7 @@ impl Trust {
     /// Looks at the cards of the columns of a run, and at its stories.
     pub fn new(run: &Run) -> Self {
         let columns = run.columns();
-        let texts = run.ledger().texts() as f64;
+        let texts = run.score_rows().texts() as f64;
         let flagged = most_frequent(run).filter(|(_, share)| *share > MANY);
         let mut is_warning = false;
         let mut sentence = |(validity, names): &(&Validity, Vec<&str>)| {

@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use storymeter::ledger::Resampling;
+use storymeter::summary::Resampling;
 use storymeter_core::spreadsheet::TextCells;
 use storymeter_core::terminal::plain;
 use storymeter_core::{Header, file};

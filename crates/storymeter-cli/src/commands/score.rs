@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{anyhow, bail};
 use clap::{Args, ValueEnum};
 use storymeter::input::ReferenceFiles;
-use storymeter::ledger::{Against, Resampling};
+use storymeter::summary::{Against, Resampling};
 use storymeter::{Depth, Overview, ScoreSink, Scored, Scorer};
 use storymeter_core::file::{Ending, FileName};
 use storymeter_core::read::Format;

@@ -129,6 +129,28 @@ impl FieldNames {
         }
     }
 
+    /// The place of the name that the user gives to a field; `None` for ratings, which have one
+    /// column per criterion.
+    ///
+    /// ```
+    /// use storymeter_core::read::{Field, FieldNames};
+    /// let mut names = FieldNames::default();
+    /// *names.given_mut(Field::Story).unwrap() = Some("tale".into());
+    /// assert_eq!(names.given(Field::Story), Some("tale"));
+    /// assert_eq!(names.given_mut(Field::Ratings), None);
+    /// ```
+    pub fn given_mut(&mut self, field: Field) -> Option<&mut Option<String>> {
+        match field {
+            Field::Story => Some(&mut self.story),
+            Field::System => Some(&mut self.system),
+            Field::Id => Some(&mut self.id),
+            Field::Item => Some(&mut self.item),
+            Field::Prompt => Some(&mut self.prompt),
+            Field::Reference => Some(&mut self.reference),
+            Field::Ratings => None,
+        }
+    }
+
     /// The field that a name stands for.
     pub(super) fn find(&self, name: &str) -> Option<Candidate> {
         let given = |same: fn(&str, &str) -> bool| {

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use storymeter_core::read::{
-    FieldNames, Format, RawRecords, ReadOptions, RowFields, Rows, ScoreField, Summary, open,
-    score_fields, scores,
+    FieldNames, Format, RawRecords, ReadOptions, RowFields, RowValue, Rows, ScoreField, Summary,
+    open, score_fields, scores,
 };
 use storymeter_core::{Catalogue, Place, Ratings, Row, Story};
 
@@ -346,7 +346,8 @@ fn the_same_ten_names_are_stories_in_every_format() {
     let columns: Vec<&str> = TEN.into_iter().chain(["union"]).collect();
     let fields =
         RowFields::find(&columns, &FieldNames::default(), "column", Place::file("frame")).unwrap();
-    let record = |row: serde_json::Value| fields.record(|at| row[columns[at]].clone());
+    let cell = |value: &serde_json::Value| RowValue::parse(&value.to_string()).unwrap();
+    let record = |row: serde_json::Value| fields.record(|at| cell(&row[columns[at]]));
     let rows: Arc<dyn Rows> = Arc::new(objects().into_iter().map(record).collect::<Vec<_>>());
     let records = RawRecords::from_rows("frame", &rows, &ReadOptions::default());
     let stories: Vec<Story> = records.map(|raw| raw.unwrap().parse().unwrap().story).collect();
@@ -379,7 +380,7 @@ fn the_same_ten_names_are_scores_in_every_format() {
     let named = |field| match field {
         ScoreField::Story(field) => field.names()[0].to_owned(),
         ScoreField::Ratings(criterion) => criterion,
-        ScoreField::Score | ScoreField::PassedOver => panic!("it has a name"),
+        other => panic!("{other:?} has a name"),
     };
     let names = TEN.map(str::to_owned);
     let fields = score_fields(&names, &Place::file("frame")).unwrap().into_iter().map(named);

@@ -236,7 +236,7 @@ fn a_file_and_a_header_that_belong_together_are_found_at_any_time() {
     // Without the second name, readers see that the header is that of the older file.
     fs::remove_file(&next).unwrap();
     let message = message(&path);
-    assert!(message.contains("the file has another checksum than its header"), "{message}");
+    assert!(message.contains("the file does not have the checksum in its header"), "{message}");
     fs::rename(Header::path_of(&other), Header::path_of(&path)).unwrap();
     fs::hard_link(Header::path_of(&path), &next).unwrap();
     assert_eq!(direction().unwrap(), Direction::Higher);

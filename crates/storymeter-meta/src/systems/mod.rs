@@ -37,7 +37,7 @@ use storymeter_core::{Column, Direction, Progress, Signature};
 use storymeter_stats::{Correction, Interval, Resampling};
 
 pub(crate) use compare::MOST_SYSTEMS;
-pub use compare::{compare, compare_systems};
+pub use compare::{compare, compare_systems, compare_two};
 pub use storymeter_stats::{ItemWins, Pairing};
 pub(crate) use verdict::is_people;
 

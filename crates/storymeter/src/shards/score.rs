@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use storymeter_core::file::Checksum;
-use storymeter_core::read::{DuplicateIds, ReadOptions, Record};
+use storymeter_core::read::{ReadOptions, Record};
 use storymeter_core::spreadsheet::TextCells;
 use storymeter_core::write::ScoreFormat;
 use storymeter_core::{Error, FileMark, Header, Place, Progress, ShardMark};
@@ -13,9 +13,9 @@ use storymeter_executor::Part;
 
 use super::{Shard, ShardError, difference};
 use crate::input::Inputs;
-use crate::ledger::IdHash;
-use crate::ledger::rows::{self, TextIds};
 use crate::run::metric_totals;
+use crate::summary::IdHash;
+use crate::summary::rows::{self, TextIds};
 use crate::{ReadyScorer, Result, ScoreSink, Scored, TextCheck, Written};
 
 /// How shards are scored.
@@ -193,7 +193,7 @@ fn other_settings(header: &Path, there: &str, wanted: &str) -> crate::Error {
 
 /// The settings that change what is written and are not part of a signature.
 fn settings(scorer: &ReadyScorer, shard: &Shard, options: &ShardOptions) -> String {
-    let read = &options.read;
+    let read = options.read.settings();
     let mut settings = vec!["score".to_owned()];
     let mut add = |key: &str, value: &str| settings.push(format!("{key}:{value}"));
     if let Some(depth) = scorer.explains() {
@@ -208,26 +208,7 @@ fn settings(scorer: &ReadyScorer, shard: &Shard, options: &ShardOptions) -> Stri
     if shard.format == ScoreFormat::Csv && options.text_cells == TextCells::Raw {
         add("raw-csv", "yes");
     }
-    if let Some(format) = read.format {
-        add("input-format", format.name());
-    }
-    let names = &read.fields;
-    for (key, name) in [
-        ("story", &names.story),
-        ("system", &names.system),
-        ("id", &names.id),
-        ("item", &names.item),
-        ("prompt", &names.prompt),
-        ("reference", &names.reference),
-    ] {
-        name.iter().for_each(|name| add(key, name));
-    }
-    if read.wide {
-        add("wide", "yes");
-    }
-    if read.duplicates != DuplicateIds::Refuse {
-        add("duplicates", read.duplicates.name());
-    }
+    read.iter().for_each(|(key, value)| add(key, value));
     settings.join("|")
 }
 
@@ -243,8 +224,9 @@ fn name_of(shard: &Shard) -> String {
 /// may score the same shard at once: both write the same bytes.
 ///
 /// # Errors
-/// Returns an error if the input is bad, a metric fails or needs to know all stories, the shard was
-/// scored in another way before, or its files cannot be written or are not ours.
+/// Returns an error if the input is bad, a metric fails or needs to know all stories, the scorer
+/// explains its scores and the format is CSV, the shard was scored in another way before, or its
+/// files cannot be written or are not ours.
 pub fn score_shard(
     scorer: &ReadyScorer,
     shard: &Shard,
@@ -252,9 +234,12 @@ pub fn score_shard(
     progress: &Progress,
 ) -> Result<Outcome> {
     refuse_corpus(scorer)?;
+    if scorer.explains().is_some() {
+        shard.check_explained()?;
+    }
     refuse_foreign(shard)?;
     // A run that was killed may have left a header that only lacks its name.
-    Header::settle(&shard.output)?;
+    Header::finish_interrupted(&shard.output)?;
     let state = if options.resume { state(scorer, shard, options)? } else { State::Open };
     match state {
         State::Complete(header) => return Ok(Outcome::AlreadyDone(header)),
@@ -308,7 +293,7 @@ fn write(
     if age()? != before {
         return Err(ShardError::Changed { input: shard.input.clone() }.into());
     }
-    let beside = if run.ledger().is_summed() {
+    let beside = if run.score_rows().is_summed() {
         None
     } else {
         let mut known = TextIds::default();
@@ -320,7 +305,7 @@ fn write(
                 (true, false) => rows::numbered_item(number),
             });
         }
-        Some(rows::write(&shard.rows(), run.ledger(), &known, run.metrics())?)
+        Some(rows::write(&shard.rows(), run.score_rows(), &known, run.metrics())?)
     };
     let (beside, rows) = beside.unzip();
     // The place in a list may change later, so a header inside the file does not have it.

@@ -150,15 +150,15 @@ pub(super) fn run(args: &PackArgs, common: &Common) -> anyhow::Result<Outcome> {
     }
     if let Some(stories) = &args.calibrate {
         let inputs = ReadArgs::default().file(stories);
-        let mut intake = inputs.intake();
+        let mut checker = inputs.checker();
         let bar = progress::Shown::new(common);
         bar.progress().begin("reading stories");
-        let stories = inputs.stories(&mut intake, bar.progress())?;
+        let stories = inputs.stories(&mut checker, bar.progress())?;
         let scorer = location.scorer(Precision::Int8)?.with_window(card.max_tokens)?;
         let lexicon = args.lexicon.read()?;
         let fitted = calibrate(&scorer, &stories, &lexicon, args.seed, bar.progress())?;
         drop(bar);
-        report_read(common, &intake.summary());
+        report_read(common, &checker.summary());
         (card.temperature, card.bias) = (args.soften * fitted.temperature, fitted.bias);
         card.diagnosis_calibration = fitted.diagnosis;
         if !common.quiet {
