@@ -54,7 +54,7 @@ use serde_json::json;
 use storymeter_core::{
     Absence, Choice, Depth, Description, Direction, Entry, Explained, Metric, MetricError, Needs,
     Norms, Prepared, Range, Rationale, Request, Resources, Rows, Signature, Span, SpanKind,
-    Validity, Value, file, length_range, number,
+    Validity, Value, file, length_range,
 };
 
 use crate::slop::{Hit, HitKind, List, Words, hits};
@@ -192,7 +192,7 @@ impl Metric for Slop {
                 place: norms.and_then(|norms| {
                     let length = text.split_whitespace().count() as u64;
                     let score = values(&row(&words, &found))?[0];
-                    Some((norms.share_below(score, length)?, norms.lengths(length)?))
+                    Some((norms.place(score, length)?, norms.lengths(length)?))
                 }),
                 hits: found.iter().map(|hit| Located::new(hit, text)).collect(),
                 text: text.to_owned(),
@@ -229,8 +229,8 @@ struct Explanation {
     /// The four values, unless the text has no words.
     values: Option<[f64; 4]>,
     words: usize,
-    /// The share of human stories with less, and their lengths.
-    place: Option<(f64, (u64, Option<u64>))>,
+    /// Where the score stands among human stories, and their lengths.
+    place: Option<(String, (u64, Option<u64>))>,
     hits: Vec<Located>,
     text: String,
 }
@@ -250,8 +250,8 @@ impl Explanation {
             return "slop: the text has no words\n".to_owned();
         };
         let mut text = format!("slop {score:.1}");
-        if let Some((share, lengths)) = self.place {
-            let (place, lengths) = (number::place(share), length_range(lengths));
+        if let Some((place, lengths)) = &self.place {
+            let lengths = length_range(*lengths);
             text += &format!(", {place} of human stories of this length ({lengths})");
         }
         text += &format!(
