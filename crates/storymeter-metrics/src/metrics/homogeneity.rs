@@ -206,8 +206,8 @@ impl CorpusMeasure for Homogeneity {
         let stories = corpus.map_or(0, |corpus| corpus.words.documents());
         let systems = corpus.map_or(0, |corpus| corpus.systems.len());
         Signature::new("homogeneity").with("words", "w", WORDS).with("tags", "t", TAGS).with(
-            "corpus",
-            "c",
+            "systems",
+            "sys",
             format!("{systems}[{stories}]"),
         )
     }
