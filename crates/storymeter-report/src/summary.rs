@@ -1,11 +1,11 @@
 //! A study in words: what a reader should know before looking at any figure.
 
-use storymeter_core::Key;
+use storymeter_core::{Key, Role};
 use storymeter_core::read::hanna_metric_name;
 use storymeter_meta::study::{
     Leader, MetricRanking, SIGNIFICANT, Standing, SystemAverages, Test, TestMatrix,
 };
-use storymeter_meta::view::correlation_symbol;
+use storymeter_meta::view::{conclusion, correlation_symbol};
 use storymeter_meta::{Coefficient, Correction, Finding, Kind, Level, Study, WarningKind};
 
 /// A heading and the sentences under it.
@@ -310,7 +310,18 @@ fn strongest_metric(study: &Study, matrix: &TestMatrix) -> Option<String> {
     Some(format!("{}, {} level: {found}{untested}.", matrix.criterion, matrix.level))
 }
 
+/// What the ratings say of the systems, criterion by criterion: the sentences of the comparisons
+/// that the study holds. An analysis without such comparisons only has the means.
 fn systems(study: &Study) -> Vec<String> {
+    let compared = study.findings.iter().flat_map(|finding| match finding {
+        Finding::SystemPairs(found) => found.as_slice(),
+        _ => &[],
+    });
+    let by_people = compared.filter(|found| found.column.role == Role::Human);
+    let sentences: Vec<String> = by_people.map(conclusion).collect();
+    if !sentences.is_empty() {
+        return sentences;
+    }
     let averages = study.findings.iter().filter_map(|finding| match finding {
         Finding::SystemAverages(averages) => Some(averages),
         _ => None,
@@ -318,6 +329,7 @@ fn systems(study: &Study) -> Vec<String> {
     averages.filter_map(best_system).collect()
 }
 
+/// Which system has the highest mean rating, where no test was made.
 fn best_system(averages: &SystemAverages) -> Option<String> {
     // The last average of a system is the one over all criteria.
     let overall =
@@ -332,18 +344,9 @@ fn best_system(averages: &SystemAverages) -> Option<String> {
         true => String::new(),
         false => format!(" ({} excluded)", outside.join(", ")),
     };
-    let Ok(half_width) = &average.half_width else {
-        return Some(format!("{best} is rated best on average{among}, {mean:.2}."));
-    };
-    let near: Vec<&str> = overall()
-        .filter(|(_, own)| own.standing == Standing::Near)
-        .map(|(system, _)| system)
-        .collect();
-    let near = match near.is_empty() {
-        true => "no other system lies inside its 95% interval".to_owned(),
-        false => format!("inside its 95% interval: {}", near.join(", ")),
-    };
-    Some(format!("{best} is rated best on average{among}, {mean:.2} ± {half_width:.2}; {near}."))
+    Some(format!(
+        "{best} has the highest mean rating{among}, {mean:.2}. Systems were not compared by tests."
+    ))
 }
 
 /// One sentence per kind of warning, with the first subjects.

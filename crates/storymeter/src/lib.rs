@@ -46,6 +46,7 @@ pub mod damage;
 mod error;
 mod few;
 pub mod input;
+mod layout;
 mod learned;
 pub mod ledger;
 mod listing;

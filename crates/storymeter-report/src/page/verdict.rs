@@ -3,12 +3,14 @@
 
 use std::fmt::Write as _;
 
+use storymeter_core::Role;
 use storymeter_core::number::{Digits, percent, thousands};
-use storymeter_core::{Direction, Role};
-use storymeter_meta::systems::verdict::{
-    ColumnMean, ColumnVerdict, Lead, SystemProfile, Verdict, Vote,
+use storymeter_meta::systems::SystemComparison;
+use storymeter_meta::systems::verdict::{ColumnMean, ColumnVerdict, SystemProfile, Verdict};
+use storymeter_meta::view::{
+    LEADERS_TITLE, LeadSign, QUESTION, TRUST_HEADING, TrustLine, VerdictWords, by_one_column,
+    column_conclusion, decimals, key_with_arrow, legend, means_beside, means_by_length, not_counted,
 };
-use storymeter_meta::view::{TrustLine, VerdictWords, conclusion, verdict_words};
 
 use super::Page;
 use crate::svg::escape;
@@ -19,29 +21,19 @@ const MOST_FLAGS: usize = 3;
 /// The most sentences under the headline. The others fold.
 const MOST_SENTENCES: usize = 4;
 
-/// The sign of a system that leads by a column after the correction.
-const LEADS: &str = "★";
-
-/// The sign of a system that leads by a column alone, but not after the correction.
-const LED: &str = "☆";
-
-/// The sign of systems that share the lead.
-const SHARES: &str = "≈";
-
 impl Page<'_> {
     /// Writes the first screen for systems: who is best, who leads by what, and why to doubt it.
-    pub fn write_verdict(&mut self, verdict: &Verdict) {
+    pub fn write_verdict(&mut self, verdict: &Verdict, words: &VerdictWords) {
         let found = &self.report.comparisons().found;
-        let words = verdict_words(verdict, found);
-        self.main
-            .push_str("<h2 id=\"summary-h\">Which system is best, and is that certain?</h2>\n");
-        self.write_headline(verdict, &words);
+        let _ = writeln!(self.main, "<h2 id=\"summary-h\">{QUESTION}</h2>");
+        self.write_headline(verdict, words);
         let own = self.report.inputs().highlight.as_ref();
         let own = found.first().filter(|one| own == Some(&one.column.key));
         if let Some(own) = own {
-            self.paragraph("", &format!("By {} alone: {}", own.column.key, conclusion(own)));
+            let conclusion = column_conclusion(verdict, own);
+            self.paragraph("", &by_one_column(own.column.key.as_str(), &conclusion));
         }
-        self.write_matrix(verdict);
+        self.write_matrix(verdict, found);
         self.write_trust(&words.trust);
     }
 
@@ -73,26 +65,44 @@ impl Page<'_> {
         self.main.push_str("</div>\n");
     }
 
-    fn write_matrix(&mut self, verdict: &Verdict) {
-        let mut heads = "<th scope=\"col\" class=\"word\">by</th>".to_owned();
-        for system in &verdict.systems {
-            let people = if system.is_people { " <small>people</small>" } else { "" };
-            let _ = write!(heads, "<th scope=\"col\">{}{people}</th>", escape(&system.name));
-        }
-        let about = profile_rows(verdict);
-        let scores: String =
-            verdict.columns.iter().map(|column| column_row(column, verdict)).collect();
+    fn write_matrix(&mut self, verdict: &Verdict, found: &[SystemComparison]) {
+        let heads = heads("by", &verdict.systems);
+        let about = profile_rows(&verdict.systems, verdict.flags.known);
+        // The comparisons that the page has no room for are part of the verdict, not of the table.
+        let comparison = |column: &ColumnVerdict| {
+            found.iter().find(|one| one.column.key == column.key && one.column.role == column.role)
+        };
+        let shown = || verdict.columns.iter().filter_map(|one| Some((one, comparison(one)?)));
+        let scores: String = shown().map(|(column, own)| column_row(column, own, verdict)).collect();
         let _ = writeln!(
             self.main,
-            "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Who leads by what\">\
-             <table class=\"leaders\"><caption>Who leads by what</caption>\
+            "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{LEADERS_TITLE}\">\
+             <table class=\"leaders\"><caption>{LEADERS_TITLE}</caption>\
              <thead><tr>{heads}</tr></thead><tbody class=\"about-systems\">{about}</tbody>\
              <tbody>{scores}</tbody></table></div>"
         );
-        self.paragraph("caption", &legend(verdict));
+        self.paragraph("caption", &legend(verdict, shown().map(|(column, _)| column)));
+        for note in &self.report.comparisons().left_out {
+            self.paragraph("caption", note);
+        }
     }
 
-    fn write_trust(&mut self, lines: &[TrustLine]) {
+    /// Writes what the texts of systems are like, where there is no verdict about them.
+    pub fn write_profiles(&mut self, systems: &[SystemProfile]) {
+        let title = "The texts of the systems";
+        let has_flags = systems.iter().any(|system| !system.flags.is_empty());
+        let _ = writeln!(
+            self.main,
+            "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{title}\">\
+             <table class=\"leaders profiles\"><caption>{title}</caption>\
+             <thead><tr>{}</tr></thead><tbody>{}</tbody></table></div>",
+            heads("", systems),
+            profile_rows(systems, has_flags)
+        );
+    }
+
+    /// Writes how far columns can be trusted, if any says so.
+    pub fn write_trust(&mut self, lines: &[TrustLine]) {
         if lines.is_empty() {
             return;
         }
@@ -103,8 +113,7 @@ impl Page<'_> {
         let items: String = lines.iter().map(item).collect();
         let _ = writeln!(
             self.main,
-            "<h3 id=\"trust-h\">How far to trust the numbers</h3>\
-             <ul class=\"trust\" aria-labelledby=\"trust-h\">{items}</ul>"
+            "<h3 class=\"trust-heading\">{TRUST_HEADING}</h3><ul class=\"trust\">{items}</ul>"
         );
     }
 }
@@ -113,16 +122,25 @@ fn warns(lines: &[TrustLine]) -> bool {
     lines.iter().any(|line| line.is_warning)
 }
 
+/// The heads of a table with one column per system.
+fn heads(first: &str, systems: &[SystemProfile]) -> String {
+    let mut heads = format!("<th scope=\"col\" class=\"word\">{first}</th>");
+    for system in systems {
+        let people = if system.is_people { " <small>people</small>" } else { "" };
+        let _ = write!(heads, "<th scope=\"col\">{}{people}</th>", escape(&system.name));
+    }
+    heads
+}
+
 /// The rows about the texts: how many there are, how long they are, and what else is in them.
-fn profile_rows(verdict: &Verdict) -> String {
+fn profile_rows(systems: &[SystemProfile], with_flags: bool) -> String {
     let mut rows = String::new();
     let mut row = |name: &str, cell: &dyn Fn(&SystemProfile) -> String| {
-        let cells: String =
-            verdict.systems.iter().map(|one| format!("<td>{}</td>", cell(one))).collect();
+        let cells: String = systems.iter().map(|one| format!("<td>{}</td>", cell(one))).collect();
         let _ = write!(rows, "<tr><th scope=\"row\" class=\"word\">{name}</th>{cells}</tr>");
     };
     row("stories", &|system| thousands(system.stories as u64));
-    if verdict.systems.iter().any(|system| system.words.is_some()) {
+    if systems.iter().any(|system| system.words.is_some()) {
         row("words: median <small>and middle 80%</small>", &|system| match system.words {
             Some(words) => {
                 let [low, median, high] = [words.low, words.median, words.high]
@@ -132,7 +150,7 @@ fn profile_rows(verdict: &Verdict) -> String {
             None => "<i>unknown</i>".to_owned(),
         });
     }
-    if verdict.flags.known {
+    if with_flags {
         row("flags", &flags);
     }
     rows
@@ -156,35 +174,42 @@ fn flags(system: &SystemProfile) -> String {
     }
 }
 
-/// One column: the means of the systems with their intervals, and who leads.
-fn column_row(column: &ColumnVerdict, verdict: &Verdict) -> String {
-    let arrow = match column.direction {
-        Direction::Higher => " ↑",
-        Direction::Lower => " ↓",
-        Direction::None => "",
-    };
+/// One column: the means of the systems with their intervals, who leads, and the means that allow
+/// for length.
+fn column_row(column: &ColumnVerdict, found: &SystemComparison, verdict: &Verdict) -> String {
     let human = if column.role == Role::Human { " <small>rated by people</small>" } else { "" };
-    let aside = vote(&column.vote).map_or(String::new(), |text| {
-        format!(" <small class=\"no-say\">{}</small>", escape(&text))
+    let aside = not_counted(&column.vote).map_or(String::new(), |text| {
+        format!(" <small class=\"not-counted\">{}</small>", escape(&text))
     });
-    let decimals = decimals(column);
     let means = column.means.iter().filter_map(|own| own.mean.as_ref().ok().copied());
-    let digits = Digits::new(means, decimals);
+    let digits = Digits::new(means, decimals(found));
+    let by_length = means_by_length(&verdict.length, &column.key, column.role);
     let cell = |system: &SystemProfile| {
         let own = column.means.iter().find(|own| own.system == system.name);
-        let sign = sign(column, &system.name);
+        let sign = LeadSign::new(column, &system.name);
         let class = match sign {
-            Some(LEADS) => " class=\"leads\"",
+            Some(LeadSign::Leads) => " class=\"leads\"",
             Some(_) => " class=\"led\"",
             None => "",
         };
-        let sign = sign.map_or(String::new(), |sign| format!("<b>{sign}</b> "));
-        format!("<td{class}>{sign}{}</td>", own.map_or(String::new(), |own| mean(own, digits)))
+        let sign = sign.map_or(String::new(), |sign| format!("<b>{}</b> ", sign.symbol()));
+        let mean = own.map_or(String::new(), |own| mean(own, digits));
+        let [adjusted, percentile] = by_length.map(|means| {
+            let own = means?.iter().find(|own| own.system == system.name)?;
+            own.mean.as_ref().ok().copied()
+        });
+        let adjusted = adjusted.map(|mean| digits.text(mean));
+        let beside = match means_beside(adjusted.as_deref(), percentile) {
+            none if none.is_empty() => none,
+            beside => format!(" <small class=\"by-length\">{beside}</small>"),
+        };
+        format!("<td{class}>{sign}{mean}{beside}</td>")
     };
     let cells: String = verdict.systems.iter().map(cell).collect();
     // Keys of a family may be broken behind its name.
-    let key = escape(column.key.as_str()).replace('/', "/<wbr>");
-    format!("<tr><th scope=\"row\" class=\"word\">{key}{arrow}{human}{aside}</th>{cells}</tr>")
+    let key = escape(&key_with_arrow(column.key.as_str(), column.direction));
+    let key = key.replace('/', "/<wbr>");
+    format!("<tr><th scope=\"row\" class=\"word\">{key}{human}{aside}</th>{cells}</tr>")
 }
 
 /// A mean and its interval.
@@ -203,77 +228,9 @@ fn mean(own: &ColumnMean, digits: Digits) -> String {
     }
 }
 
-/// The sign of a system in the row of a column, if it leads.
-fn sign(column: &ColumnVerdict, system: &str) -> Option<&'static str> {
-    let survives = column.survives.as_ref();
-    let shares = |lead: &Lead| match lead {
-        Lead::Shared { systems } => systems.iter().any(|one| one == system),
-        _ => false,
-    };
-    if survives.and_then(Lead::alone) == Some(system) {
-        Some(LEADS)
-    } else if column.lead.alone() == Some(system) {
-        Some(LED)
-    } else if survives.map_or(shares(&column.lead), shares) {
-        Some(SHARES)
-    } else {
-        None
-    }
-}
-
-/// Why a column has no say, in words.
-fn vote(vote: &Vote) -> Option<String> {
-    match vote {
-        Vote::Votes => None,
-        Vote::NoDirection => Some("has no say: it is not known whether more is better".to_owned()),
-        Vote::Constant => Some("has no say: all values are equal".to_owned()),
-        Vote::Backwards { criterion, r, stories } => Some(format!(
-            "has no say: agrees the wrong way with {criterion} (r = {r:.2}, {stories} stories)"
-        )),
-    }
-}
-
-/// As many digits after the point as show one digit of half the narrowest interval.
-fn decimals(column: &ColumnVerdict) -> u8 {
-    let widths = column.means.iter().filter_map(|own| own.interval.as_ref().ok());
-    let narrowest = widths
-        .map(|interval| (interval.high - interval.low) / 2.0)
-        .filter(|half| *half > 0.0)
-        .fold(f64::INFINITY, f64::min);
-    if narrowest.is_finite() { (-narrowest.log10().floor()).clamp(0.0, 4.0) as u8 } else { 3 }
-}
-
-/// What the signs mean.
-fn legend(verdict: &Verdict) -> String {
-    let mut signs: Vec<&str> = Vec::new();
-    for column in &verdict.columns {
-        signs.extend(verdict.systems.iter().filter_map(|system| sign(column, &system.name)));
-    }
-    let tests = match verdict.tests {
-        1 => "for the one test".to_owned(),
-        tests => format!("over all {tests} tests of the table"),
-    };
-    let meanings = [
-        (
-            LEADS,
-            format!("significantly better than all others, also after Holm's correction {tests}"),
-        ),
-        (LED, "better than all others by this row alone, but not after that correction".to_owned()),
-        (SHARES, "shares the lead: better than some others, but not than each other".to_owned()),
-    ];
-    let used = meanings.iter().filter(|(sign, _)| signs.contains(sign));
-    let mut parts: Vec<String> = used.map(|(sign, meaning)| format!("{sign} {meaning}.")).collect();
-    if signs.is_empty() {
-        parts.push("No system leads by any row.".to_owned());
-    }
-    parts.push("↑ higher is better, ↓ lower is better.".to_owned());
-    parts.push("Small numbers: the 95% interval of the mean.".to_owned());
-    parts.join(" ")
-}
-
 #[cfg(test)]
 mod tests {
-    use storymeter_core::{Column, Row, ScoreTable};
+    use storymeter_core::{Column, Direction, Row, ScoreTable};
 
     use crate::inputs::{Inputs, NamedTable};
     use crate::{Report, StoryTable};
@@ -303,8 +260,8 @@ mod tests {
         }
         let mut table = ScoreTable::new(rows);
         let [first, second] = values;
-        table.push(Column::metric("plot", super::Direction::Higher), first);
-        table.push(Column::metric("slips", super::Direction::Lower), second);
+        table.push(Column::metric("plot", Direction::Higher), first);
+        table.push(Column::metric("slips", Direction::Lower), second);
         let stories = StoryTable::new(table, None);
         let tables = vec![NamedTable { name: "scores".to_owned(), stories }];
         Report::new(&Inputs { tables, ..Inputs::default() }).html()
