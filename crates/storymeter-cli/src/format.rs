@@ -59,7 +59,9 @@ impl PrintFormat {
             let _ = match self {
                 // A comment of the document, so that the file can be included as it is.
                 Self::Latex => writeln!(text, "% {}", plain(sentence)),
-                Self::Markdown if at > 0 => writeln!(text, "- {}", typeset::markdown_text(sentence)),
+                Self::Markdown if at > 0 => {
+                    writeln!(text, "- {}", typeset::markdown_text(sentence))
+                }
                 Self::Markdown => writeln!(text, "{}\n", typeset::markdown_text(sentence)),
                 _ => writeln!(text, "{}", plain(sentence)),
             };

@@ -112,7 +112,7 @@ impl Pending {
     /// Gives the files their names, and returns their paths, as [`write()`] does.
     ///
     /// # Errors
-    /// Those of [`write()`].
+    /// Returns an error in the same cases as [`write()`].
     pub fn commit(self) -> Result<Vec<PathBuf>> {
         Ok(self.draft.commit(&self.older)?)
     }
@@ -122,7 +122,7 @@ impl Pending {
 /// says what happens to names in CSV files that a spreadsheet would run as formulas.
 ///
 /// # Errors
-/// Those of [`write()`].
+/// Returns an error in the same cases as [`write()`].
 pub fn prepare(
     study: &Study,
     folder: &Path,

@@ -1,7 +1,7 @@
 //! A study in words: what a reader should know before looking at any figure.
 
-use storymeter_core::{Key, Role};
 use storymeter_core::read::hanna_metric_name;
+use storymeter_core::{Key, Role};
 use storymeter_meta::study::{
     Leader, MetricRanking, SIGNIFICANT, Standing, SystemAverages, Test, TestMatrix,
 };
@@ -544,6 +544,32 @@ mod tests {
             assert!(!words.contains("significant") && !words.contains("clearly"), "{words}");
             assert!(words.contains("could be tested against it"), "{words}");
         }
+    }
+
+    #[test]
+    fn what_ratings_say_of_systems_comes_from_the_comparisons_of_the_study() {
+        let rows = (0..24).map(|at| {
+            let mut ratings = Ratings::new();
+            let level = if at % 2 == 0 { 10.0 } else { 0.0 };
+            ratings.push("plot", Some(level + f64::from(at * 5 % 7)));
+            let (system, item) = (Some(["rain", "tale"][at as usize % 2].into()), at / 2);
+            Row { id: at.to_string(), system, item: item.to_string(), ratings, ..Row::default() }
+        });
+        let mut table = ScoreTable::new(rows.collect());
+        let values = (0..24).map(|at| Ok(f64::from(at * 5 % 11))).collect();
+        table.push(Column::metric("bleu", Direction::Higher), values);
+        let mut study = storymeter_meta::table::analyse(&table, &Default::default()).unwrap();
+        let options = storymeter_meta::systems::Options::default();
+        let found = storymeter_meta::systems::compare_systems(&table, "plot", &options).unwrap();
+        let said = conclusion(&found);
+        assert!(said.starts_with("rain is better than tale by plot (p"), "{said}");
+        assert_eq!(systems(&study), [said]);
+        // Where no test was made, none is spoken of.
+        study.findings.retain(|finding| !matches!(finding, Finding::SystemPairs(_)));
+        let said = systems(&study);
+        let means = "rain has the highest mean rating, 12.";
+        assert!(said.len() == 1 && said[0].starts_with(means), "{said:?}");
+        assert!(said[0].ends_with("Systems were not compared by tests."));
     }
 
     #[test]

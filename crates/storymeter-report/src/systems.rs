@@ -64,7 +64,9 @@ impl Comparisons {
             Err(error) => all.notes.push(format!("There is no verdict over all columns: {error}")),
         }
         all.found.retain(|one| {
-            shown.iter().any(|(key, role)| one.column.key.as_str() == key && one.column.role == *role)
+            shown
+                .iter()
+                .any(|(key, role)| one.column.key.as_str() == key && one.column.role == *role)
         });
         all
     }

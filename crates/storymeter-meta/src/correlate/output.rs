@@ -9,8 +9,8 @@ use super::{Correlated, Row};
 use crate::study::{Agreement, Sides, Turn};
 use crate::systems::verdict::ColumnTrust;
 use crate::view::{
-    Cell, Form, INDEPENDENT, Sheet, Subject, TrustWords, interval_cells, p_cell, resampled, test_title,
-    value_cell,
+    Cell, Form, INDEPENDENT, Sheet, Subject, TrustWords, interval_cells, p_cell, resampled,
+    test_title, value_cell,
 };
 
 /// The column of the sheet of correlations in which the coefficients begin.
@@ -73,9 +73,10 @@ impl Correlated {
     /// How far the sources can be trusted that are trained metrics, under the names that they go by
     /// here.
     pub fn trust(&self) -> TrustWords {
-        let known = self.rows.iter().filter_map(|row| {
-            Some((Key::new(row.name.as_str()), row.trust.as_ref()?))
-        });
+        let known = self
+            .rows
+            .iter()
+            .filter_map(|row| Some((Key::new(row.name.as_str()), row.trust.as_ref()?)));
         let known: Vec<(Key, &ColumnTrust)> = known.collect();
         TrustWords::new(known.iter().map(|(name, trust)| (name, *trust)))
     }

@@ -5,7 +5,9 @@ use storymeter_core::number::Digits;
 use storymeter_stats::Correction;
 
 use super::systems::decimals;
-use super::verdict::{LEADERS_TITLE, adjusted_meaning, key_with_arrow, not_counted, percentile_meaning};
+use super::verdict::{
+    LEADERS_TITLE, adjusted_meaning, key_with_arrow, not_counted, percentile_meaning,
+};
 use super::{Cell, Form, Sheet, Subject};
 use crate::systems::SystemComparison;
 use crate::systems::verdict::{ColumnMean, ColumnVerdict, Lead, Recheck, Verdict};

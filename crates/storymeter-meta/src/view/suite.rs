@@ -111,7 +111,9 @@ fn metric(result: &SuiteResult, column: &Column, id: String) -> Sheet {
                     pairs => pairs.into(),
                 });
                 row.extend(numbers.iter().map(|own| Cell::from((own.value)(cell))));
-                row.push(reaction(cell).map_or("".to_owned(), |reaction| reaction.to_string()).into());
+                row.push(
+                    reaction(cell).map_or("".to_owned(), |reaction| reaction.to_string()).into(),
+                );
             }
             (reason, _) => {
                 row.push(0usize.into());

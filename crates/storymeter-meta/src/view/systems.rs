@@ -142,10 +142,8 @@ fn means(found: &[SystemComparison]) -> Sheet {
     let mut sheet =
         Sheet::new("means", Subject::SystemMeans, title, Form::Table).column("system", 0);
     for one in found {
-        sheet = sheet.column(
-            key_with_arrow(one.column.key.as_str(), one.column.direction),
-            decimals(one),
-        );
+        sheet = sheet
+            .column(key_with_arrow(one.column.key.as_str(), one.column.direction), decimals(one));
     }
     // Systems stand in the order of the first column; the other columns may lack some of them.
     for system in found.first().map_or(&[][..], |one| &one.systems) {

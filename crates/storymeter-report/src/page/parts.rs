@@ -330,7 +330,14 @@ impl Page<'_> {
     }
 
     /// A closed part of the page that its script fills with a sheet.
-    fn write_details(&mut self, class: &str, run: &StudyRun, at: usize, sheet: &Sheet, label: &str) {
+    fn write_details(
+        &mut self,
+        class: &str,
+        run: &StudyRun,
+        at: usize,
+        sheet: &Sheet,
+        label: &str,
+    ) {
         let position = run.shown_sheets().position(|shown| std::ptr::eq(shown, sheet));
         let Some(position) = position else { return };
         let _ = writeln!(

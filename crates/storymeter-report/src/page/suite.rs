@@ -4,9 +4,7 @@ use std::fmt::Write as _;
 
 use storymeter_core::{Absence, Aspect, Key};
 use storymeter_meta::suite::{AspectSummary, Pairing, SuiteResult};
-use storymeter_meta::view::{
-    Cell, Form, Sheet, Subject, TrustWords, capitalised, suite_sentence,
-};
+use storymeter_meta::view::{Cell, Form, Sheet, Subject, TrustWords, capitalised, suite_sentence};
 
 use super::Page;
 use crate::figures::Source;

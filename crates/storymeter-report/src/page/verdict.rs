@@ -9,7 +9,8 @@ use storymeter_meta::systems::SystemComparison;
 use storymeter_meta::systems::verdict::{ColumnMean, ColumnVerdict, SystemProfile, Verdict};
 use storymeter_meta::view::{
     LEADERS_TITLE, LeadSign, QUESTION, TRUST_HEADING, TrustLine, VerdictWords, by_one_column,
-    column_conclusion, decimals, key_with_arrow, legend, means_beside, means_by_length, not_counted,
+    column_conclusion, decimals, key_with_arrow, legend, means_beside, means_by_length,
+    not_counted,
 };
 
 use super::Page;
@@ -73,7 +74,8 @@ impl Page<'_> {
             found.iter().find(|one| one.column.key == column.key && one.column.role == column.role)
         };
         let shown = || verdict.columns.iter().filter_map(|one| Some((one, comparison(one)?)));
-        let scores: String = shown().map(|(column, own)| column_row(column, own, verdict)).collect();
+        let scores: String =
+            shown().map(|(column, own)| column_row(column, own, verdict)).collect();
         let _ = writeln!(
             self.main,
             "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{LEADERS_TITLE}\">\
@@ -230,41 +232,56 @@ fn mean(own: &ColumnMean, digits: Digits) -> String {
 
 #[cfg(test)]
 mod tests {
-    use storymeter_core::{Column, Direction, Row, ScoreTable};
+    use storymeter_core::{Column, Counts, Direction, Key, Row, ScoreTable, Validity};
+    use storymeter_meta::systems::verdict::verdict;
+    use storymeter_meta::systems::{Options, compare};
+    use storymeter_meta::view::verdict_words;
 
     use crate::inputs::{Inputs, NamedTable};
+    use crate::svg::escape;
     use crate::{Report, StoryTable};
 
     /// A name that is markup.
     const HOSTILE: &str = "<b>B&amp;</b>";
 
-    /// The page about two systems: the words and the two scores of each, and a flag of the first.
-    fn page(words: [u64; 2], scores: [[f64; 2]; 2]) -> String {
-        let mut rows = Vec::new();
-        let mut values = [Vec::new(), Vec::new()];
-        for item in 0..20u64 {
-            for (at, name) in ["heron", HOSTILE].into_iter().enumerate() {
-                rows.push(Row {
-                    id: item.to_string(),
-                    system: Some(name.to_owned()),
-                    item: item.to_string(),
-                    words: Some(words[at] + item % 3),
-                    flags: if at == 0 && item < 10 { vec!["preamble".into()] } else { vec![] },
-                    ..Row::default()
-                });
-                for (column, values) in values.iter_mut().enumerate() {
-                    let noise = (item as usize * (3 + column) + at) % 11;
-                    values.push(Ok(scores[column][at] + noise as f64 / 100.0));
-                }
-            }
-        }
-        let mut table = ScoreTable::new(rows);
-        let [first, second] = values;
-        table.push(Column::metric("plot", Direction::Higher), first);
-        table.push(Column::metric("slips", Direction::Lower), second);
+    /// The stories of two systems: the words of each, and a flag of the first.
+    fn rows(words: [u64; 2]) -> Vec<Row> {
+        let row = |item: u64, at: usize| Row {
+            id: item.to_string(),
+            system: Some(["heron", HOSTILE][at].to_owned()),
+            item: item.to_string(),
+            words: Some(words[at] + item % 3),
+            flags: if at == 0 && item < 10 { vec!["preamble".into()] } else { vec![] },
+            ..Row::default()
+        };
+        (0..20).flat_map(|item| [row(item, 0), row(item, 1)]).collect()
+    }
+
+    /// The page about a table, with a metric that the user points out.
+    fn page_of(table: ScoreTable, highlight: Option<&str>) -> String {
         let stories = StoryTable::new(table, None);
         let tables = vec![NamedTable { name: "scores".to_owned(), stories }];
-        Report::new(&Inputs { tables, ..Inputs::default() }).html()
+        let highlight = highlight.map(Key::new);
+        Report::new(&Inputs { tables, highlight, ..Inputs::default() }).html()
+    }
+
+    /// Adds a metric around a level of each system.
+    fn push(table: &mut ScoreTable, column: Column, levels: [f64; 2]) {
+        let step = 3 + table.columns().len();
+        let value = |row: usize| {
+            let (item, at) = (row / 2, row % 2);
+            Ok(levels[at] + ((item * step + at) % 11) as f64 / 100.0)
+        };
+        let values = (0..table.rows().len()).map(value).collect();
+        table.push(column, values);
+    }
+
+    /// The page about two systems: the words and the two scores of each.
+    fn page(words: [u64; 2], scores: [[f64; 2]; 2]) -> String {
+        let mut table = ScoreTable::new(rows(words));
+        push(&mut table, Column::metric("plot", Direction::Higher), scores[0]);
+        push(&mut table, Column::metric("slips", Direction::Lower), scores[1]);
+        page_of(table, Some("plot"))
     }
 
     /// The cells of the row that begins with these words.
@@ -299,5 +316,96 @@ mod tests {
         let words = cells(&page, "words");
         assert!(words[0].contains(">51 <small>50 to 52<"), "{words:?}");
         assert!(words[1].contains(">1,401 <small>1,400 to 1,402<"), "{words:?}");
+    }
+
+    #[test]
+    fn the_sentence_of_the_own_metric_claims_no_more_than_the_verdict() {
+        let page = page([50, 1400], [[0.3, 0.9], [0.2, 0.8]]);
+        let name = escape(HOSTILE);
+        let hedged = format!(
+            "<p>By plot alone: No clear winner by plot: {name} has the best mean, but that may have \
+             other reasons than better stories.</p>"
+        );
+        assert!(page.contains(&hedged));
+        // Neither the first screen nor the rankings by each column call a system better.
+        assert!(
+            !page.contains(&format!("{name} is better than")) && !page.contains("heron is better")
+        );
+        let clear = self::page([120, 121], [[0.3, 0.9], [0.8, 0.2]]);
+        assert!(clear.contains(&format!("By plot alone: {name} is better than heron by plot")));
+    }
+
+    #[test]
+    fn the_verdict_is_about_all_columns_also_where_the_tables_have_no_room() {
+        let mut table = ScoreTable::new(rows([120, 121]));
+        for at in 0..14 {
+            // The last metric alone prefers the other system.
+            let levels = if at == 13 { [0.9, 0.3] } else { [0.3, 0.9] };
+            let column = Column::metric(format!("metric-{at}").as_str(), Direction::Higher);
+            push(&mut table, column, levels);
+        }
+        let options = Options::default();
+        let found = compare(&table, &options).unwrap();
+        let judged = verdict(&table, &found, &options).unwrap();
+        let words = verdict_words(&judged, &found);
+        assert!(words.headline.starts_with("No clear winner: "), "{}", words.headline);
+        assert!(words.headline.contains("heron leads by metric-13"), "{}", words.headline);
+        let page = page_of(table, None);
+        for sentence in words.details.iter().chain([&words.headline]) {
+            assert!(page.contains(&escape(sentence)), "{sentence}");
+        }
+        assert!(
+            page.contains("The tables have 12 of 14 metrics; the verdict is about all of them.")
+        );
+        assert!(page.contains("over all 14 tests of the table"));
+        assert!(cells(&page, "metric-11 ↑").len() == 2 && !page.contains("word\">metric-12 ↑"));
+    }
+
+    #[test]
+    fn means_that_allow_for_length_stand_in_the_matrix_if_lengths_differ() {
+        let differ = page([50, 1400], [[0.3, 0.9], [0.2, 0.8]]);
+        let cell = &cells(&differ, "plot ↑")[1];
+        assert!(cell.contains("<small class=\"by-length\">adjusted 0."), "{cell}");
+        assert!(!page([120, 121], [[0.3, 0.9], [0.8, 0.2]]).contains("by-length\">"));
+    }
+
+    fn card() -> Validity {
+        Validity {
+            measures: "whether a story hangs together".into(),
+            tested: "old stories".into(),
+            doubtful: "new stories".into(),
+            words: (20, 500),
+        }
+    }
+
+    #[test]
+    fn a_page_about_one_system_says_how_far_to_trust_a_trained_metric() {
+        let validity = Some(card());
+        let mut table = ScoreTable::new(rows([700, 700]).into_iter().step_by(2).collect());
+        let counts = Counts { present: 20, outside: 20, ..Counts::default() };
+        let metric = Column::metric("union", Direction::Higher);
+        push(&mut table, Column { validity, counts, ..metric }, [0.5, 0.5]);
+        let page = page_of(table, None);
+        assert!(page.contains("<li class=\"warning\">Warning: union: whether a story hangs"));
+        assert!(page.contains("Here, 100% of these stories have other lengths."));
+    }
+
+    #[test]
+    fn a_page_about_a_study_has_trust_lengths_and_flags() {
+        let mut rated = rows([120, 700]);
+        for (at, row) in rated.iter_mut().enumerate() {
+            row.ratings.push("fun", Some((at * 7 % 5) as f64));
+        }
+        let mut table = ScoreTable::new(rated);
+        let validity = Some(card());
+        let metric = Column::metric("union", Direction::Higher);
+        push(&mut table, Column { validity, ..metric }, [0.5, 0.6]);
+        let study = storymeter_meta::table::analyse(&table, &Default::default()).unwrap();
+        let page = Report::new(&Inputs::of_study("study", study, table, None)).html();
+        assert!(page.contains("<li>union: whether a story hangs together; tested on old stories"));
+        assert!(page.contains("The texts of the systems"));
+        let words = cells(&page, "words");
+        assert!(words[1].contains(">701 <small>700 to 702<"), "{words:?}");
+        assert_eq!(cells(&page, "flags")[0], "><small>preamble 50%</small></td>");
     }
 }

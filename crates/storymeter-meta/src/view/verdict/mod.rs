@@ -12,8 +12,8 @@ use super::conclusion::{conclusion, short};
 use super::words::joined_short;
 use crate::systems::SystemComparison;
 use crate::systems::verdict::{
-    ColumnGroup, ColumnVerdict, FlagCheck, Lead, LengthCheck, LengthPair, LengthSource, PeoplePlace,
-    Reason, Recheck, Verdict, VerdictOutcome, Vote,
+    ColumnGroup, ColumnVerdict, FlagCheck, Lead, LengthCheck, LengthSource, PeoplePlace, Reason,
+    Recheck, Verdict, VerdictOutcome, Vote,
 };
 pub use sentences::{
     LEADERS_TITLE, QUESTION, TRUST_HEADING, by_one_column, columns_left_out, key_with_arrow,
@@ -56,8 +56,7 @@ pub fn verdict_words(verdict: &Verdict, found: &[SystemComparison]) -> VerdictWo
 /// The conclusion of one of the comparisons that a verdict is about. If a system leads by this
 /// column and is not the winner, the sentence does not call it better.
 pub fn column_conclusion(verdict: &Verdict, found: &SystemComparison) -> String {
-    let is_it =
-        |one: &&ColumnVerdict| one.key == found.column.key && one.role == found.column.role;
+    let is_it = |one: &&ColumnVerdict| one.key == found.column.key && one.role == found.column.role;
     let column = verdict.columns.iter().find(is_it);
     let known_direction = column.filter(|one| one.vote != Vote::NoDirection);
     match known_direction.and_then(|one| one.lead.alone()) {
@@ -182,26 +181,25 @@ impl Words<'_> {
         let mut said = vec![sentences::lengths_differ((shorter, low), (longer, high), column)];
         if leader.is_none() {
             said.extend(self.leads_without_length(check));
-            said.extend(check.apart.split_first().map(|(LengthPair { shorter, longer, .. }, more)| {
-                sentences::apart_without_leader(shorter, longer, more.len())
-            }));
         }
         said
     }
 
     /// Where no system leads by the columns together: whether length explains the leads by single
     /// columns.
-    fn leads_without_length(&self, check: &LengthCheck) -> Option<String> {
+    fn leads_without_length(&self, check: &LengthCheck) -> Vec<String> {
         let decides = |one: &&ColumnVerdict| Some(one.role) == self.verdict.deciding;
-        let lead = |one: &ColumnVerdict| {
+        let lead = |one: &'_ ColumnVerdict| {
             let leader = one.survives.as_ref().and_then(Lead::alone)?.to_owned();
             Some((one.key.clone(), one.role, leader))
         };
-        let leads: Vec<_> =
+        let leads: Vec<(Key, Role, String)> =
             self.verdict.columns.iter().filter(decides).filter_map(lead).collect();
+        let is_apart =
+            |name: &str| check.apart.iter().any(|pair| pair.shorter == name || pair.longer == name);
         let counts = |again: &Recheck| -> [usize; 2] {
             let mut counts = [0, 0];
-            for (key, role, leader) in &leads {
+            for (key, role, leader) in leads.iter().filter(|(_, _, leader)| !is_apart(leader)) {
                 let own = again.columns.iter().find(|one| one.key == *key && one.role == *role);
                 let Some(own) = own else { continue };
                 counts[0] += usize::from(own.lead.alone() == Some(leader.as_str()));
@@ -211,7 +209,13 @@ impl Words<'_> {
         };
         let [adjusted, percentiles] =
             [&check.adjusted, &check.percentiles].map(|one| one.as_ref().map(counts));
-        sentences::leads_without_length(leads.len(), adjusted, percentiles)
+        let unclear = leads.iter().filter(|(_, _, leader)| is_apart(leader)).count();
+        let apart = check.apart.split_first().map(|(pair, more)| {
+            let names = (pair.shorter.as_str(), pair.longer.as_str());
+            sentences::apart_without_leader(names, more.len(), unclear, leads.len())
+        });
+        let checked = sentences::leads_without_length(leads.len(), adjusted, percentiles);
+        checked.into_iter().chain(apart).collect()
     }
 
     /// The sentence for a reason, unless the headline has said it.

@@ -60,7 +60,7 @@ pub(super) fn no_winner_by(key: &str, best: &str) -> String {
     )
 }
 
-/// What is said of the column that a user pointed out, below the headline over all columns.
+/// What is said of the column that a user pointed out, under the headline about all columns.
 pub fn by_one_column(key: &str, conclusion: &str) -> String {
     format!("By {} alone: {conclusion}", short(key))
 }
@@ -163,8 +163,7 @@ pub(super) fn lengths_differ(
     (longer, high): (&str, f64),
     column: Option<&str>,
 ) -> String {
-    let unit =
-        column.map_or_else(|| "words".to_owned(), |key| format!("tokens ({})", short(key)));
+    let unit = column.map_or_else(|| "words".to_owned(), |key| format!("tokens ({})", short(key)));
     let [low, high] = [low, high].map(|median| thousands(median.round() as u64));
     format!(
         "The systems write stories of different lengths: half of those of {} have fewer than {low} \
@@ -174,16 +173,28 @@ pub(super) fn lengths_differ(
     )
 }
 
-/// That lengths hardly overlap, where no lead over all columns hangs on it.
-pub(super) fn apart_without_leader(shorter: &str, longer: &str, more: usize) -> String {
+/// That lengths hardly overlap, where no lead over all columns hangs on it. So many of the leads by
+/// single columns are `unclear`: they are those of a system of such a pair.
+pub(super) fn apart_without_leader(
+    (shorter, longer): (&str, &str),
+    more: usize,
+    unclear: usize,
+    leads: usize,
+) -> String {
     let more = match more {
         0 => String::new(),
         1 => ", and so do those of one more pair".to_owned(),
         more => format!(", and so do those of {more} more pairs"),
     };
+    let explained = match (unclear, leads) {
+        (0, _) => String::new(),
+        (1, 1) => ", and length may explain the lead".to_owned(),
+        (unclear, all) if unclear == all => format!(", and length may explain all {all} leads"),
+        (unclear, all) => format!(", and length may explain {unclear} of the {all} leads"),
+    };
     format!(
         "The lengths of the stories of {} and of {} hardly overlap{more}; their comparison cannot \
-         be told from length.",
+         be told from length{explained}.",
         short(shorter),
         short(longer)
     )
@@ -224,7 +235,8 @@ pub(super) fn length_holds(leader: &str, percentiles: bool, adjusted: bool) -> O
 
 /// How many of the leads by single columns remain if length is allowed for, where no system leads
 /// by the columns together: by adjusted values and by percentiles, each with the number of leads
-/// that could be looked at in this way. There are `leads` in all.
+/// that could be looked at in this way. There are `leads` in all; those of systems whose lengths
+/// hardly overlap with others cannot be looked at.
 pub(super) fn leads_without_length(
     leads: usize,
     adjusted: Option<[usize; 2]>,
@@ -379,9 +391,7 @@ pub(super) fn unlike_tested(columns: &str, count: usize) -> String {
 /// That columns were tested at all only on some stories, in one line.
 pub(super) fn tested_on_some(columns: &str, count: usize) -> String {
     let tested = if count == 1 { "was" } else { "were" };
-    format!(
-        "{columns} {tested} only tested on some kinds of story, and may be wrong on others."
-    )
+    format!("{columns} {tested} only tested on some kinds of story, and may be wrong on others.")
 }
 
 // The table and the page.
@@ -449,4 +459,45 @@ pub(in crate::view) fn adjusted_meaning() -> &'static str {
 /// What a percentile at the length of the story is.
 pub(in crate::view) fn percentile_meaning() -> &'static str {
     "the mean share of human stories of the same length that score lower"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn leads_are_counted_in_words_that_fit_their_number() {
+        let said = |leads, adjusted, percentiles| {
+            leads_without_length(leads, adjusted, percentiles).unwrap_or_default()
+        };
+        assert_eq!(
+            said(1, Some([1, 1]), None),
+            "After an adjustment for length, the lead remains."
+        );
+        assert_eq!(
+            said(1, Some([0, 1]), None),
+            "After an adjustment for length, the lead is lost."
+        );
+        assert_eq!(
+            said(8, Some([1, 8]), Some([0, 2])),
+            "After an adjustment for length, 1 of the 8 leads remains; compared with human stories \
+             of the same length, none of the 2 leads that can be checked remains."
+        );
+        assert_eq!(
+            said(8, None, Some([8, 8])),
+            "Compared with human stories of the same length, all 8 leads remain."
+        );
+        assert_eq!(said(2, Some([0, 0]), None), "");
+        let apart = |unclear, leads| apart_without_leader(("a", "b"), 0, unclear, leads);
+        assert!(apart(0, 0).ends_with("cannot be told from length."));
+        assert!(apart(1, 1).ends_with(", and length may explain the lead."));
+        assert!(apart(2, 2).ends_with(", and length may explain all 2 leads."));
+        assert!(apart(1, 3).ends_with(", and length may explain 1 of the 3 leads."));
+        assert_eq!(means_beside(Some("0.61"), Some(0.432)), "adjusted 0.61; above 43%");
+        assert_eq!(means_beside(None, None), "");
+        assert_eq!(
+            columns_left_out(12, 40, "metrics"),
+            "The tables have 12 of 40 metrics; the verdict is about all of them."
+        );
+    }
 }

@@ -64,9 +64,8 @@ impl TrustWords {
 
     /// The same for the columns of a study or a file, by the counts of their headers.
     pub fn of_columns<'a>(columns: impl IntoIterator<Item = &'a Column>) -> Self {
-        let known = columns.into_iter().filter_map(|one| {
-            Some((&one.key, ColumnTrust::of_column(one)?))
-        });
+        let known =
+            columns.into_iter().filter_map(|one| Some((&one.key, ColumnTrust::of_column(one)?)));
         let known: Vec<(&Key, ColumnTrust)> = known.collect();
         Self::new(known.iter().map(|(key, trust)| (*key, trust)))
     }

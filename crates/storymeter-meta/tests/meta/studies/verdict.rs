@@ -53,7 +53,10 @@ pub(super) fn options() -> Options {
     Options { resamples: 1999, ..Options::default() }
 }
 
-pub(super) fn judge_with(table: &ScoreTable, options: &Options) -> (Verdict, Vec<SystemComparison>) {
+pub(super) fn judge_with(
+    table: &ScoreTable,
+    options: &Options,
+) -> (Verdict, Vec<SystemComparison>) {
     let found = compare(table, options).unwrap();
     (verdict(table, &found, options).unwrap(), found)
 }
@@ -363,7 +366,8 @@ fn a_column_that_was_tested_on_other_lengths_makes_no_winner_alone() {
     );
     insta::assert_snapshot!("tested_on_other_lengths", said(&outside));
     let mut several = table_for((500, 900), &level);
-    let second = Column { validity: validity((600, 900)), ..Column::metric("ter", Direction::Higher) };
+    let second =
+        Column { validity: validity((600, 900)), ..Column::metric("ter", Direction::Higher) };
     several.push(second, levels(2, &[0.5, 0.8, 0.5]));
     let text = said(&several);
     let expected = "tale leads only by union and ter, and more than half of the stories have other \
@@ -470,8 +474,8 @@ fn issue() -> ScoreTable {
         ("gpt-4", 1476.0, Some(("the-end", 5))),
     ];
     let mut table = ScoreTable::new(rows(&systems));
-    let column =
-        Column { validity: validity((20, 500)), ..Column::metric("union", Direction::Higher) };
+    let (validity, norms) = (validity((20, 500)), Some(norms()));
+    let column = Column { validity, norms, ..Column::metric("union", Direction::Higher) };
     table.push(column, levels(0, &[0.8, 0.5, 0.4, 0.3]));
     for at in 0..7 {
         let key = format!("criteria/criterion-{}", at + 1);

@@ -1,5 +1,5 @@
-//! The sentences about verdicts that the tests of the decisions do not say, the signs of the matrix,
-//! and how far columns are trusted.
+//! The sentences about verdicts that the tests of the decisions do not print, the signs of the
+//! matrix, and how far columns are trusted.
 
 use storymeter_core::{Column, Counts, Direction, LengthClass, Norms, ScoreTable, Value};
 use storymeter_meta::systems::Options;
@@ -10,14 +10,15 @@ use storymeter_meta::view::{
 use storymeter_stats::Correction;
 
 use super::verdict::{
-    PLAIN, by_length, judge, judge_with, levels, norms, options, rated, rows, said, said_with, table,
-    validity,
+    PLAIN, by_length, judge, judge_with, levels, norms, options, rated, rows, said, said_with,
+    table, validity,
 };
 
 #[test]
 fn a_lead_that_only_a_weaker_correction_gives_survives_no_stricter_one() {
     let options = Options { correction: Correction::BenjaminiHochberg, ..options() };
-    let table_of = |step: u32| table(&PLAIN, &[("union", &[0.5, 0.5 + f64::from(step) / 400.0, 0.5])]);
+    let table_of =
+        |step: u32| table(&PLAIN, &[("union", &[0.5, 0.5 + f64::from(step) / 400.0, 0.5])]);
     let is_lost = |table: &ScoreTable| {
         let found = judge_with(table, &options).0;
         found.columns[0].lead.alone().is_some() && found.leader.is_none()
@@ -138,8 +139,7 @@ fn a_flag_is_set_beside_the_smallest_share_of_another_system() {
 fn a_trained_column_warns_of_lengths_and_of_one_frequent_flag_and_not_of_cut_or_markdown() {
     let validity = validity((20, 500)).unwrap();
     let of = |flags: &[(&'static str, u64)], outside: u64| {
-        let counts =
-            StoryCounts { texts: 100, measured: 100, outside, flags: flags.to_vec() };
+        let counts = StoryCounts { texts: 100, measured: 100, outside, flags: flags.to_vec() };
         ColumnTrust::new(&validity, &counts)
     };
     // A flag counts from its own share on, and the line says what the texts have.
@@ -193,7 +193,11 @@ fn columns_of_a_file_are_trusted_by_the_counts_of_its_header() {
     let words = TrustWords::of_columns(&columns);
     let lines: Vec<String> = words.lines.iter().map(ToString::to_string).collect();
     assert!(lines[0].starts_with("all 2 criteria: whether a story hangs together"), "{lines:?}");
-    assert!(lines[1].starts_with("Warning: union: ") && lines[1].ends_with("40% of these stories have other lengths."), "{lines:?}");
+    assert!(
+        lines[1].starts_with("Warning: union: ")
+            && lines[1].ends_with("40% of these stories have other lengths."),
+        "{lines:?}"
+    );
     let calm = TrustWords::of_columns(&columns[..2]).brief.unwrap();
     assert!(calm.starts_with("all 2 criteria were only tested"), "{calm}");
     assert_eq!(TrustWords::of_columns(&[Column::metric("bleu", Direction::Higher)]).brief, None);
