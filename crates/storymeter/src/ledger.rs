@@ -133,6 +133,11 @@ impl Ledger {
         self.stories += 1;
     }
 
+    /// Gives a story another item.
+    pub(crate) fn set_item(&mut self, story: usize, item: u64) {
+        self.item_of[story] = item;
+    }
+
     /// Adds a later part of the stories, whose rows are those of the same metrics.
     ///
     /// # Panics

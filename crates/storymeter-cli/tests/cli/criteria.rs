@@ -65,10 +65,10 @@ fn each_criterion_is_a_column_and_relevance_needs_the_prompt() {
     assert_eq!(lines[1]["scores"]["criteria/coherence"], lines[0]["scores"]["criteria/coherence"]);
     assert_eq!(lines[1]["scores"]["criteria/relevance"], Value::Null);
     assert_eq!(lines[1]["absent"], json!({"criteria/relevance": "the story has no prompt"}));
-    let wordless = "the text has no words";
+    let empty = "the text is empty";
     assert_eq!(
         lines[2]["absent"],
-        json!({"criteria/relevance": wordless, "criteria/coherence": wordless})
+        json!({"criteria/relevance": empty, "criteria/coherence": empty})
     );
 }
 
@@ -165,7 +165,7 @@ fn an_explanation_shows_intervals_and_leaves_sentences_to_programs() {
     assert!(shown.starts_with("How to read this: each criterion has the rating"), "{shown}");
     assert!(shown.contains("\na: criteria\n"), "{shown}");
     assert!(shown.contains("  relevance  absent: the story has no prompt\n"), "{shown}");
-    assert!(shown.contains("  coherence  absent: the text has no words\n"), "{shown}");
+    assert!(shown.contains("\nc: no score, because the text is empty\n"), "{shown}");
     assert!(shown.contains("  (80% of such stories: "), "{shown}");
 
     let explained =
@@ -193,7 +193,8 @@ fn union_and_criteria_explain_together() {
                 criteria=rated.smq --explain";
     let run = sandbox.run(line).succeeds();
     assert!(run.stdout().contains("a: union 0."), "{}", run.stdout());
-    assert!(run.stdout().contains("\ncriteria\n  relevance  "), "{}", run.stdout());
+    assert!(run.stdout().contains("\ncriteria\n"), "{}", run.stdout());
+    assert!(run.stdout().contains("\n  relevance  3."), "{}", run.stdout());
     let run = sandbox.run(&format!("{line} --format jsonl")).succeeds();
     let explanation = &lines(&run)[0]["explanation"];
     assert!(explanation["union"].is_number() && explanation["sentences"].is_array());

@@ -28,10 +28,11 @@ fn union_is_the_metric_where_none_is_named() {
     let lines: Vec<serde_json::Value> =
         sandbox.read("out.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(lines.len(), 3);
-    for line in &lines {
+    for line in [&lines[0], &lines[2]] {
         let score = line["scores"]["union"].as_f64().unwrap();
         assert!((0.0..=1.0).contains(&score), "{line}");
     }
+    assert_eq!(lines[1]["absent"]["union"], "the text is empty");
     sandbox.run("score in.jsonl --model model --metric union,text-length -o both.jsonl").succeeds();
     assert!(sandbox.read("both.jsonl").contains("\"text-length\""));
 }
@@ -152,12 +153,13 @@ fn as_jsonl(texts: &[String]) -> String {
     texts.iter().map(|text| format!("{}\n", serde_json::json!({"story": text}))).collect()
 }
 
+/// The scores of all stories that have one.
 fn union_scores(jsonl: &str) -> Vec<f64> {
     let score = |line: &str| {
         let line: serde_json::Value = serde_json::from_str(line).unwrap();
-        line["scores"]["union"].as_f64().unwrap_or_else(|| panic!("no number: {line}"))
+        line["scores"]["union"].as_f64()
     };
-    jsonl.lines().map(score).collect()
+    jsonl.lines().filter_map(score).collect()
 }
 
 #[test]
@@ -165,7 +167,8 @@ fn any_text_at_all_gets_a_probability() {
     let sandbox = with_model();
     let texts = odd_texts();
     sandbox.write("odd.jsonl", as_jsonl(&texts));
-    let run = sandbox.run("score odd.jsonl --model model --format jsonl").succeeds();
+    let run =
+        sandbox.run("score odd.jsonl --model model --keep-refusals --format jsonl").succeeds();
     let scores = union_scores(run.stdout());
     assert_eq!(scores.len(), texts.len());
     assert!(scores.iter().all(|score| (0.0..=1.0).contains(score)), "{scores:?}");
@@ -240,8 +243,10 @@ fn the_embedded_model_puts_stories_above_nonsense() {
     let worst_story = scores[..stories.len()].iter().fold(1.0, |a: f64, b| a.min(*b));
     assert!(scores[stories.len()..].iter().all(|score| *score < worst_story), "{scores:?}");
     sandbox.write("odd.jsonl", as_jsonl(&odd_texts()));
-    let run = sandbox.run("score odd.jsonl --format jsonl").succeeds();
-    assert!(union_scores(run.stdout()).iter().all(|score| (0.0..=1.0).contains(score)));
+    let run = sandbox.run("score odd.jsonl --keep-refusals --format jsonl").succeeds();
+    let scores = union_scores(run.stdout());
+    assert_eq!(scores.len(), odd_texts().len());
+    assert!(scores.iter().all(|score| (0.0..=1.0).contains(score)));
 }
 
 #[test]
@@ -321,15 +326,17 @@ fn texts_that_are_no_english_stories_are_counted_and_scored() {
     ]
     .map(str::to_owned);
     sandbox.write("in.jsonl", as_jsonl(&texts));
+    // A few stories are shown one by one; of more, the flags are counted.
+    sandbox.write("more.jsonl", as_jsonl(&texts.clone().map(|text| [text.clone(), text]).concat()));
     for metric in ["", "--metric text-length"] {
-        let run = sandbox.run(&format!("score in.jsonl {metric}")).succeeds();
+        let run = sandbox.run(&format!("score more.jsonl {metric}")).succeeds();
         let flags: Vec<&str> = run.stdout().split("\n\n").nth(1).unwrap().lines().collect();
         let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
         let header = words(flags[0]);
         assert_eq!(header[..2], ["system", "texts"], "{}", run.stdout());
         assert!(header.contains(&"list".to_owned()) && header.contains(&"German".to_owned()));
         assert_eq!(flags.len(), 2, "one row of all texts: {flags:?}");
-        assert_eq!(words(flags[1])[..2], ["all", "3"]);
+        assert_eq!(words(flags[1])[..2], ["all", "6"]);
     }
     let shown = sandbox.run("score in.jsonl --explain").succeeds();
     assert!(shown.stdout().contains("Warning: the text looks like German."), "{}", shown.stdout());

@@ -6,7 +6,9 @@
 //! - the width of a row (4 bytes), the number of systems (4) and the number of stories (8);
 //! - per system: the length of its name (4) and the name;
 //! - per story: the number of its system (4; 0xffffffff for none), a hash of its item (8), a hash
-//!   of its system and id (16; zeros if it has no id of its own), and its row (8 per number);
+//!   of its system and id (16), and its row (8 per number). A story without an id has zeros for the
+//!   hash of its id. If it has no item either, so that the number of its record stands for both, the
+//!   second half of these zeros is that number plus one;
 //! - the number of texts that have no row, because they are no stories: of those without a system
 //!   (8), and of each system (8);
 //! - per such text: a hash of its system and id (16).
@@ -63,6 +65,20 @@ pub(crate) fn id_hash(story: &Story) -> IdHash {
     }
     hash.update(&story.id);
     first_words(&hash.finalize())
+}
+
+/// What stands for the id of a story that has none.
+pub(crate) const NO_ID: IdHash = [0; 2];
+
+/// What stands for the id of a story that has neither id nor item, so that the number of its record
+/// stands for both.
+pub(crate) fn numbered_item(record: u64) -> IdHash {
+    [0, record.saturating_add(1)]
+}
+
+/// The number of the record that stands for the item of a story, if one does.
+pub(crate) fn number_of_item(id: IdHash) -> Option<u64> {
+    (id[0] == 0).then(|| id[1].checked_sub(1)).flatten()
 }
 
 /// The first 16 bytes as little-endian numbers.
@@ -165,7 +181,7 @@ pub(crate) fn are_rows(path: &Path) -> Result<bool> {
 }
 
 /// Reads the rows of a shard, with the hash of the system and id of each story, and then of each
-/// text that is no story, which is zero if it has no id of its own. What is wrong with them is the
+/// text that is no story, whose first half is zero if it has no id of its own. What is wrong with them is the
 /// error; the name is that of the file.
 ///
 /// # Errors

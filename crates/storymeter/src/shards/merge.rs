@@ -7,11 +7,13 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 use storymeter_core::file::{self, Hashed};
-use storymeter_core::{Catalogue, Error, Header, Place, Settings, ShardMark, SystemTotals, Totals};
+use storymeter_core::{
+    Catalogue, Error, Header, Place, Settings, ShardMark, SystemTotals, Totals, item_key,
+};
 use storymeter_executor::MetricSet;
 
 use super::{ShardError, difference, stored};
-use crate::ledger::{IdHash, Ledger, MOST_ROWS, read_rows};
+use crate::ledger::{IdHash, Ledger, MOST_ROWS, read_rows, rows};
 use crate::texts::TextRules;
 use crate::{Result, Run, catalogue};
 
@@ -177,9 +179,10 @@ pub fn merge(paths: &[PathBuf], options: &MergeOptions) -> Result<Merged> {
     let ledger = Ledger::new(metrics.width()).most_rows(options.most_rows);
     let mut run = Run::new(&metrics, ledger, rules(first));
     let mut ids = HashMap::new();
+    let mut records = 0;
     for (at, part) in parts.iter().enumerate() {
         let ledger = if from_rows {
-            rows_of(part, &metrics, |id| match ids.insert(id, at) {
+            rows_of(part, &metrics, &mut records, |id| match ids.insert(id, at) {
                 Some(first) if first != at => Some(parts[first].output.clone()),
                 _ => None,
             })?
@@ -371,9 +374,13 @@ const OTHER_CHECKSUM: &str = "the checksum is not that of the header";
 
 /// Reads the rows of the stories of a shard, in order. `taken` knows ids, and says which score file
 /// had one before.
+///
+/// One run over all inputs would number the stories that have neither id nor
+/// item across all of them, so they are numbered on from the `records` of the shards before.
 fn rows_of(
     part: &Part,
     metrics: &MetricSet,
+    records: &mut u64,
     taken: impl FnMut(IdHash) -> Option<PathBuf>,
 ) -> Result<Ledger> {
     let Some(rows) = part.mark().and_then(|mark| mark.rows.as_ref()) else {
@@ -384,7 +391,7 @@ fn rows_of(
         |problem: &str| ShardError::Damaged { file: file.clone(), problem: problem.to_owned() };
     let input = File::open(&file).map_err(|e| Error::io(Place::file(&file), e))?;
     let mut input = Hashed::new(input);
-    let (ledger, ids) = read_rows(&file, &mut input)?;
+    let (mut ledger, ids) = read_rows(&file, &mut input)?;
     if input.finish().1.sha256 != rows.sha256 {
         return Err(damaged(OTHER_CHECKSUM).into());
     }
@@ -395,7 +402,16 @@ fn rows_of(
     {
         return Err(damaged("the row statistics do not belong to the header").into());
     }
-    match ids.into_iter().filter(|id| *id != [0; 2]).find_map(taken) {
+    let before = *records;
+    *records = before.saturating_add(part.header.rows).saturating_add(part.header.skipped);
+    for (story, &id) in ids[..ledger.len()].iter().enumerate() {
+        if let Some(number) = rows::number_of_item(id) {
+            let number = before.saturating_add(number);
+            ledger.set_item(story, item_key(&number.to_string()));
+            *records = number.saturating_add(1).max(*records);
+        }
+    }
+    match ids.into_iter().filter(|id| id[0] != 0).find_map(taken) {
         Some(first) => Err(ShardError::SameId { first, second: part.output.clone() }.into()),
         None => Ok(ledger),
     }

@@ -293,12 +293,14 @@ fn write(
     let input = FileMark::new(name_of(shard), Checksum::of(&shard.input)?);
     let read = options.read.clone().with(|it| it.allow_none = true);
     let inputs = Inputs::new(vec![shard.input.clone()], read);
-    // By text, a hash of its id, the number of its record, and whether it has a row.
-    let mut ids: Vec<(IdHash, u64, bool)> = Vec::new();
+    // By text, a hash of its id, the number of its record, whether it has an item, and a row.
+    let mut ids: Vec<(IdHash, u64, bool, bool)> = Vec::new();
     let mut keep_ids = |scored: Scored| {
         if ids.len() <= scorer.most_rows() {
             let hashed = |(record, check): (&Record, &TextCheck)| {
-                (rows::id_hash(&record.story), record.number, check.no_score.is_none())
+                let story = &record.story;
+                let has_item = story.item.is_some() || story.prompt.is_some();
+                (rows::id_hash(story), record.number, has_item, check.no_score.is_none())
             };
             ids.extend(scored.records.iter().zip(&scored.checks).map(hashed));
         }
@@ -313,9 +315,13 @@ fn write(
         None
     } else {
         let mut known = TextIds::default();
-        for (hash, number, has_row) in ids {
+        for (hash, number, has_item, has_row) in ids {
             let own = if has_row { &mut known.stories } else { &mut known.no_stories };
-            own.push(if run.is_numbered(number) { [0; 2] } else { hash });
+            own.push(match (run.is_numbered(number), has_item) {
+                (false, _) => hash,
+                (true, true) => rows::NO_ID,
+                (true, false) => rows::numbered_item(number),
+            });
         }
         Some(rows::write(&shard.rows(), run.ledger(), &known, run.metrics())?)
     };
