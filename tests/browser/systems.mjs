@@ -175,13 +175,13 @@ export function systemTests({ open, unfold, accessible, shots }) {
       const row = (key) => matrix.locator("tbody tr").filter({ has: page.locator(`th:text("${key}")`) });
       const cells = (key) => row(key).first().locator("td").allTextContents();
       const union = await cells("union");
-      assert.match(union[0], /^★ 0\.7\d+ 0\.\d+ to 0\.\d+ adjusted 0\.\d+; above \d+%$/);
+      assert.match(union[0], /^★ 0\.7\d+ 0\.\d+ to 0\.\d+ adj\. 0\.\d+; above \d+%$/);
       const legend = await page.locator("#summary .caption").first().textContent();
-      assert.match(legend, /adjusted: the mean of the scores less what the logarithm/);
+      assert.match(legend, /adj\.: the mean of the scores less what the logarithm/);
       assert.match(legend, /above: the mean share of human stories of the same length/);
       assert.ok(union.slice(1).every((cell) => !cell.includes("★")), union.join("; "));
       const overall = await cells("criteria/overall");
-      assert.match(overall[1], /^★ 3\.\d+ \S+ to \S+ adjusted \d\.\d+$/);
+      assert.match(overall[1], /^★ 3\.\d+ \S+ to \S+ adj\. \d\.\d+$/);
       assert.match((await cells("words"))[0], /^5\d \d+ to \d+$/);
       assert.match((await cells("flags"))[1], /preamble 50%/);
       // All numbers of a row have as many digits.

@@ -567,7 +567,7 @@ mod tests {
         // Where no test was made, none is spoken of.
         study.findings.retain(|finding| !matches!(finding, Finding::SystemPairs(_)));
         let said = systems(&study);
-        let means = "rain has the highest mean rating, 12.";
+        let means = "rain has the highest mean rating, 13.08.";
         assert!(said.len() == 1 && said[0].starts_with(means), "{said:?}");
         assert!(said[0].ends_with("Systems were not compared by tests."));
     }

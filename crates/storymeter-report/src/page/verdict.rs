@@ -365,7 +365,7 @@ mod tests {
     fn means_that_allow_for_length_stand_in_the_matrix_if_lengths_differ() {
         let differ = page([50, 1400], [[0.3, 0.9], [0.2, 0.8]]);
         let cell = &cells(&differ, "plot ↑")[1];
-        assert!(cell.contains("<small class=\"by-length\">adjusted 0."), "{cell}");
+        assert!(cell.contains("<small class=\"by-length\">adj. "), "{cell}");
         assert!(!page([120, 121], [[0.3, 0.9], [0.8, 0.2]]).contains("by-length\">"));
     }
 

@@ -408,7 +408,7 @@ pub fn key_with_arrow(key: &str, direction: Direction) -> String {
 /// The means of a cell of the matrix that allow for length: the adjusted one, and the percentile.
 pub fn means_beside(adjusted: Option<&str>, percentile: Option<f64>) -> String {
     let parts = [
-        adjusted.map(|mean| format!("adjusted {mean}")),
+        adjusted.map(|mean| format!("adj. {mean}")),
         percentile.map(|share| format!("above {}", percent(share))),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
@@ -445,7 +445,7 @@ pub(super) fn legend(signs: &[LeadSign], tests: usize, with_length: bool) -> Str
     parts.push("↑ higher is better, ↓ lower is better.".to_owned());
     parts.push("Small numbers: the 95% interval of the mean.".to_owned());
     if with_length {
-        parts.push(format!("adjusted: {}; above: {}.", adjusted_meaning(), percentile_meaning()));
+        parts.push(format!("adj.: {}; above: {}.", adjusted_meaning(), percentile_meaning()));
     }
     parts.join(" ")
 }
@@ -493,7 +493,7 @@ mod tests {
         assert!(apart(1, 1).ends_with(", and length may explain the lead."));
         assert!(apart(2, 2).ends_with(", and length may explain all 2 leads."));
         assert!(apart(1, 3).ends_with(", and length may explain 1 of the 3 leads."));
-        assert_eq!(means_beside(Some("0.61"), Some(0.432)), "adjusted 0.61; above 43%");
+        assert_eq!(means_beside(Some("0.61"), Some(0.432)), "adj. 0.61; above 43%");
         assert_eq!(means_beside(None, None), "");
         assert_eq!(
             columns_left_out(12, 40, "metrics"),

@@ -116,7 +116,7 @@ fn where_no_system_leads_overall_it_is_said_whether_length_explains_the_leads() 
     assert_eq!(sheets[4].id, "systems-twice");
     assert!(heads(4).any(|name| name == "adjusted") && !heads(4).any(|name| name == "percentile"));
     let matrix = legend(&found, &found.columns);
-    assert!(matrix.contains("adjusted: the mean of the scores less"), "{matrix}");
+    assert!(matrix.contains("adj.: the mean of the scores less"), "{matrix}");
 }
 
 #[test]
