@@ -331,16 +331,15 @@ fn stories(change: impl Fn(String) -> String) -> String {
         let day = format!("On day {at} the old boat came home at dusk with empty nets.");
         let story = [day.as_str(); 5].join(" ");
         let story = if at < 6 { change(story) } else { story };
-        let line = serde_json::json!({
-            "id": at / 2, "system": ["rain", "tale"][at % 2], "story": story,
-        });
+        let system = if at % 2 == 0 { "rain" } else { "tale" };
+        let line = serde_json::json!({"id": at / 2, "system": system, "story": story});
         let _ = writeln!(lines, "{line}");
     }
     lines
 }
 
 #[test]
-fn score_compare_meta_and_the_page_say_the_same_of_trust() {
+fn score_compare_and_the_page_say_the_same_of_trust() {
     let sandbox = Sandbox::new();
     sandbox.write("cut.jsonl", stories(|story| story[..story.len() - 12].to_owned()));
     sandbox
@@ -350,9 +349,9 @@ fn score_compare_meta_and_the_page_say_the_same_of_trust() {
     let card = "slop/score: how often words and turns come that language models overuse";
     let warning = "Here, 15% of the texts begin with words to the user.";
     for (name, is_warned) in [("cut", false), ("preamble", true)] {
-        let score = format!("score {name}.jsonl --metric slop/score -o {name}-scores.jsonl");
+        let score = format!("score {name}.jsonl --metric slop -o {name}-scores.jsonl");
         sandbox.run(&score).succeeds();
-        let printed = sandbox.run(&format!("score {name}.jsonl --metric slop/score")).succeeds();
+        let printed = sandbox.run(&format!("score {name}.jsonl --metric slop")).succeeds();
         let compared = sandbox.run(&format!("compare {name}-scores.jsonl")).succeeds();
         sandbox.run(&format!("report {name}-scores.jsonl -o {name}.html")).succeeds();
         let (printed, compared) = (flat(printed.stdout()), flat(compared.stdout()));
@@ -368,7 +367,7 @@ fn score_compare_meta_and_the_page_say_the_same_of_trust() {
     let last = quiet.stdout().lines().last().unwrap_or_default();
     assert_eq!(
         last,
-        "Warning: many of these stories are unlike those on which slop/score was tested."
+        "Warning: many of these stories are unlike those on which all 4 columns of slop were tested."
     );
     let plain = sandbox.run("compare cut-scores.jsonl --quiet").succeeds();
     let last = plain.stdout().lines().last().unwrap_or_default();

@@ -70,12 +70,20 @@ pub(super) fn leads_by(system: &str, by: &str) -> String {
     format!("{} leads by {by}", short(system))
 }
 
-/// "union", "all 7 criteria", or "5 of 7 criteria".
+/// "union", "all 7 criteria", or "2 of 4 columns of slop".
 pub(super) fn part(count: usize, all: usize, name: &str) -> String {
-    match all {
-        1 => short(name),
-        all if all == count => format!("all {all} {}", short(name)),
-        all => format!("{count} of {all} {}", short(name)),
+    if all == 1 {
+        return short(name);
+    }
+    // Two names are plural words already.
+    let members = match name {
+        "criteria" => name.to_owned(),
+        name if name == several(Some(Role::Human)) => name.to_owned(),
+        family => format!("columns of {}", short(family)),
+    };
+    match all == count {
+        true => format!("all {all} {members}"),
+        false => format!("{count} of {all} {members}"),
     }
 }
 
@@ -493,6 +501,9 @@ mod tests {
         assert!(apart(1, 1).ends_with(", and length may explain the lead."));
         assert!(apart(2, 2).ends_with(", and length may explain all 2 leads."));
         assert!(apart(1, 3).ends_with(", and length may explain 1 of the 3 leads."));
+        assert_eq!([part(1, 1, "union"), part(7, 7, "criteria")], ["union", "all 7 criteria"]);
+        assert_eq!(part(2, 4, "slop"), "2 of 4 columns of slop");
+        assert_eq!(part(1, 2, "ratings of people"), "1 of 2 ratings of people");
         assert_eq!(means_beside(Some("0.61"), Some(0.432)), "adj. 0.61; above 43%");
         assert_eq!(means_beside(None, None), "");
         assert_eq!(
