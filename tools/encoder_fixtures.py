@@ -98,7 +98,7 @@ def training(model, stories):
     """Gradients of one loss in double precision, and the losses of 30 steps, without dropout.
 
     The steps are computed in single precision and with bf16 autocast, because what PyTorch itself
-    loses to bf16 is the yardstick for ours. The loss is the mean binary cross-entropy of a linear
+    loses to bf16 is the measure for ours. The loss is the mean binary cross-entropy of a linear
     head on the first token, plus 0.1 times the mean cross-entropy over the vocabulary (tied to the
     word embeddings, with a bias of its own) at every second token, whose target is the token before
     it.

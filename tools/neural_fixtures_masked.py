@@ -12,6 +12,7 @@ import math
 import shutil
 import sys
 import tempfile
+import unicodedata
 from pathlib import Path
 
 import torch
@@ -236,13 +237,21 @@ def blanc_cases(folder, named):
         if document in ("A", "lighthouse-sound"):
             case["tuned"] = [tuned(tuners[rate], rate, d, u) for rate in tuners]
         cases.append(case)
+    tokenizer = helper.model_tokenizer
+    # Words that are guessed are read with compatible characters as one.
+    read = [named[name] for pair in BLANC_PAIRS for name in pair]
+    read += [unicodedata.normalize("NFKC", text) for text in read]
+    found = {piece for text in read for piece in tokenizer.tokenize(text)}
+    pieces = {piece: tokenizer.convert_tokens_to_ids(piece) for piece in found}
     return {
         "tool": versions("blanc", "nltk", "torch", "transformers"),
         "command": "NLTK_DATA=DIR python tools/neural_fixtures_masked.py WEIGHTS",
         "note": "Predictions are [position in the input, token id], one list per masked input. "
         "help_inputs are the first input with the summary and the first with fillers. tuned: "
         "without dropout, every masked token stays masked; logits of tokens 0 to 3 and the "
-        "largest logit at the masked positions of the document's first input.",
+        "largest logit at the masked positions of the document's first input. pieces: what the "
+        "texts need of the vocabulary.",
+        "pieces": [dict(sorted(pieces.items(), key=lambda piece: piece[1]))],
         "cases": cases,
     }
 

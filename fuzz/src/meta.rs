@@ -18,12 +18,11 @@ use crate::{FOLDER, parts, written};
 const SMALL: usize = 4000;
 
 fn few_draws() -> Settings {
-    Settings {
-        resamples: 3,
-        pairs: PairOptions { draws: Some(3), ..PairOptions::default() },
-        draws: DrawOptions { draws: 2, seed: 1 },
-        ..Settings::default()
-    }
+    Settings::default().with(|it| {
+        it.resamples = 3;
+        it.pairs = PairOptions { draws: Some(3), ..PairOptions::default() };
+        it.draws = DrawOptions { draws: 2, seed: 1 };
+    })
 }
 
 /// Every result can be shown, and is read back as it was written.
@@ -43,11 +42,10 @@ pub fn hanna_scores(bytes: &[u8]) {
     if bytes.len() > SMALL {
         return;
     }
-    let options = hanna::Options {
-        ratings: ratings.map(|ratings| written("ratings.csv", ratings)),
-        settings: few_draws(),
-        ..hanna::Options::default()
-    };
+    let options = hanna::Options::default().with(|it| {
+        it.ratings = ratings.map(|ratings| written("ratings.csv", ratings));
+        it.settings = few_draws();
+    });
     if let Ok(study) = hanna::analyse(&path, &options) {
         show(&study);
     }
@@ -80,7 +78,7 @@ pub fn union_set(bytes: &[u8]) {
         }
     }
     if bytes.len() <= SMALL {
-        let options = union::Options { settings: few_draws(), ..union::Options::default() };
+        let options = union::Options::default().with(|it| it.settings = few_draws());
         if let Ok(study) = union::analyse(&FOLDER, &options) {
             show(&study);
         }
@@ -113,11 +111,10 @@ pub fn table(bytes: &[u8]) {
     }
     let path = written("table.jsonl", scores);
     let Ok(scores) = read::scores(&path, &Catalogue::default()) else { return };
-    let options = table::Options {
-        errors: errors.map(|errors| written("errors.jsonl", errors)),
-        settings: few_draws(),
-        ..table::Options::default()
-    };
+    let options = table::Options::default().with(|it| {
+        it.errors = errors.map(|errors| written("errors.jsonl", errors));
+        it.settings = few_draws();
+    });
     if let Ok(study) = table::analyse(&scores, &options) {
         show(&study);
     }

@@ -7,7 +7,7 @@ use sha2::{Digest as _, Sha256};
 use storymeter_core::Story;
 use storymeter_encoder::{Config, Parameters, Tokenizer};
 use storymeter_union::train::{Checkpoint, Settings};
-use storymeter_union::{Card, Heads, Model, Precision, UnionScorer, StoredModel};
+use storymeter_union::{Card, Heads, Model, Precision, StoredModel, UnionScorer};
 
 use crate::{FOLDER, parts, written};
 

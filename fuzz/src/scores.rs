@@ -5,7 +5,7 @@ use std::path::Path;
 
 use sha2::{Digest, Sha256};
 use storymeter::Scorer;
-use storymeter::ledger::{Resampling, read_rows};
+use storymeter::summary::{Resampling, read_rows};
 use storymeter::shards::{self, MergeOptions};
 use storymeter_core::{Catalogue, Header, Role, ScoreTable, Story, Value, read};
 
@@ -13,9 +13,9 @@ use crate::{FOLDER, parts, written};
 
 /// The row statistics of a shard. What was read has as many rows as it says.
 pub fn row_statistics(bytes: &[u8]) {
-    if let Ok((ledger, ids)) = read_rows(Path::new("rows.stats"), bytes) {
-        assert_eq!(ledger.texts(), ids.len());
-        assert!(ledger.width() > 0);
+    if let Ok((score_rows, ids)) = read_rows(Path::new("rows.stats"), bytes) {
+        assert_eq!(score_rows.texts(), ids.len());
+        assert!(score_rows.width() > 0);
     }
 }
 
@@ -27,7 +27,7 @@ pub fn shard_header(bytes: &[u8]) {
     let options = MergeOptions::default().with(|it| it.most_rows = 0);
     if let Ok(merged) = shards::merge(&[header], &options) {
         let (run, resampling) = (&merged.run, Resampling::default());
-        run.ledger().all(run.metrics(), &resampling);
+        run.score_rows().all(run.metrics(), &resampling);
         run.signatures(&resampling);
         run.header();
     }
@@ -71,7 +71,9 @@ pub fn corpus_stats(bytes: &[u8]) {
             ..Story::from("The lamp went out.")
         };
         let table = scorer.run([story]).unwrap();
-        assert!(table.views().next().unwrap().values()[0].as_ref().is_ok_and(|score| !score.is_nan()));
+        assert!(
+            table.views().next().unwrap().values()[0].as_ref().is_ok_and(|score| !score.is_nan())
+        );
     }
 }
 

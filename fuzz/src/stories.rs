@@ -84,7 +84,7 @@ pub fn tools(bytes: &[u8]) {
 
 /// Names that are paths, in JSONL. Every story has a text of the record.
 pub fn nested(bytes: &[u8]) {
-    let fields = FieldNames { story: Some("a.0.b".to_owned()), ..FieldNames::default() };
+    let fields = FieldNames::default().with(|it| it.story = Some("a.0.b".to_owned()));
     let options = options(Some(Format::Jsonl)).with(|it| it.fields = fields);
     for story in read(bytes.to_vec(), &options) {
         assert!(!story.text.trim().is_empty() && !story.id.is_empty());

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ._explain import Criterion as Criterion
     from ._explain import Diagnosis as Diagnosis
     from ._explain import Explanation as Explanation
+    from ._explain import Hit as Hit
     from ._explain import Sentence as Sentence
     from ._explain import Standing as Standing
     from ._explain import Suggestion as Suggestion
@@ -82,6 +83,7 @@ _LAZY = {
     "Criterion": "_explain",
     "Diagnosis": "_explain",
     "Explanation": "_explain",
+    "Hit": "_explain",
     "Sentence": "_explain",
     "Standing": "_explain",
     "Suggestion": "_explain",
@@ -138,6 +140,7 @@ __all__ = [
     "Diagnosis",
     "Edit",
     "Explanation",
+    "Hit",
     "MetaStudy",
     "Metric",
     "MetricInfo",

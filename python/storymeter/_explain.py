@@ -20,6 +20,7 @@ __all__ = [
     "Criterion",
     "Diagnosis",
     "Explanation",
+    "Hit",
     "Sentence",
     "Standing",
     "Suggestion",
@@ -100,6 +101,29 @@ class Suggestion:
 
 
 @dataclass(frozen=True)
+class Hit:
+    """A place that the metric ``slop`` counts.
+
+    Attributes
+    ----------
+    text
+        What stands there.
+    start, end
+        Where it stands in the story, in code points.
+    kind
+        ``"word"``, ``"phrase"`` or ``"contrast"``.
+    entry
+        The entry of the list, or the name of the construction.
+    """
+
+    text: str
+    start: int
+    end: int
+    kind: str
+    entry: str
+
+
+@dataclass(frozen=True)
 class Criterion:
     """A predicted rating, and the sentences that move it most.
 
@@ -148,6 +172,11 @@ class Explanation:
         score.
     criteria
         The predicted ratings, if the metric ``criteria`` was explained.
+    slop
+        The numbers of the metric ``slop`` per 1,000 words (``score``, ``words``, ``phrases`` and
+        ``contrast``), if it was explained and the text has words.
+    hits
+        The places that ``slop`` counts, in the order of the text.
     logit, repetition_cost, repetition_effect
         The logit before calibration, and how much repeated words lower it and the score.
 
@@ -173,6 +202,8 @@ class Explanation:
     logit: float | None = None
     repetition_cost: float | None = None
     repetition_effect: float | None = None
+    slop: Mapping[str, float] | None = None
+    hits: tuple[Hit, ...] = ()
     _json: str = field(default="", repr=False)
 
     def __float__(self) -> float:
@@ -198,13 +229,31 @@ class Explanation:
         for one in self.sentences:
             effect = "" if one.effect is None else f"{one.effect:+.3f}"
             lines.append(f"{effect:>7}  {one.text}")
+        if self.slop is not None:
+            lines.append(f"slop {self.slop['score']:.1f}, {len(self.hits)} hits")
+        lines += [f"{hit.kind:>8}  {hit.text}" for hit in self.hits]
         return "\n".join(lines)
+
+    def _marked(self, start: int, end: int) -> str:
+        """A part of the text as HTML, with the hits of ``slop`` underlined."""
+        ends = (at for hit in self.hits for at in (hit.start, hit.end) if start < at < end)
+        cuts = sorted({start, end, *ends})
+        parts: list[str] = []
+        for one, two in zip(cuts, cuts[1:]):
+            text = html.escape(self.text[one:two])
+            # A contrast may have words of the list in it.
+            found = [hit for hit in self.hits if hit.start <= one and two <= hit.end]
+            if found:
+                title = "; ".join(f"overused {hit.kind}: {hit.entry}" for hit in found)
+                text = f'<u title="{html.escape(title)}">{text}</u>'
+            parts.append(text)
+        return "".join(parts)
 
     def _repr_html_(self) -> str:
         parts: list[str] = []
         at = 0
         for one in self.sentences:
-            parts.append(html.escape(self.text[at : one.start]))
+            parts.append(self._marked(at, one.start))
             effect = one.effect or 0.0
             colour = "214,39,40" if effect < 0 else "44,160,44"
             strength = min(0.6, abs(effect) * 3)
@@ -212,10 +261,11 @@ class Explanation:
             title = said if one.effect is None else f"{said} ({one.effect:+.3f})"
             parts.append(
                 f'<span title="{html.escape(title)}" '
-                f'style="background:rgba({colour},{strength:.2f})">{html.escape(one.text)}</span>'
+                f'style="background:rgba({colour},{strength:.2f})">'
+                f"{self._marked(one.start, one.end)}</span>"
             )
             at = one.end
-        parts.append(html.escape(self.text[at:]))
+        parts.append(self._marked(at, len(self.text)))
         head = [] if self.score is None else [f"<b>{self.score:.3f}</b>"]
         if self.diagnosis is not None:
             trusted = self.diagnosis.trusted or {}
@@ -227,6 +277,8 @@ class Explanation:
             if one_criterion.prediction is not None:
                 name = html.escape(one_criterion.name)
                 head.append(f"{name} {one_criterion.prediction:.2f}")
+        if self.slop is not None:
+            head.append(f"slop {self.slop['score']:.1f}")
         head += [f"<i>it {html.escape(looks)}</i>" for looks in self.warnings]
         story = "".join(parts)
         return f'<div><p>{" · ".join(head)}</p><p style="white-space:pre-wrap">{story}</p></div>'
@@ -293,7 +345,8 @@ def explain(
         One story, which gives one explanation; or a list, a path or a frame, which gives a list of
         explanations, as :func:`storymeter.score` takes them.
     metrics
-        Which metrics are explained: ``"union"``, ``"criteria"`` or both. The default is ``"union"``.
+        Which metrics are explained: ``"union"``, ``"criteria"``, ``"slop"``, or several of them.
+        The default is ``"union"``.
     model
         The model of a learned metric: a folder, a model file, or the name of an installed model.
     sentences
@@ -373,6 +426,11 @@ def _explanation(id: str, text: str, written: str) -> Explanation:
         logit=given.get("logit"),
         repetition_cost=given.get("repetition_cost"),
         repetition_effect=given.get("repetition_effect"),
+        slop=given.get("slop"),
+        hits=tuple(
+            Hit(hit["text"], place(hit["start"]), place(hit["end"]), hit["kind"], hit["entry"])
+            for hit in given.get("hits") or []
+        ),
         _json=written,
     )
 

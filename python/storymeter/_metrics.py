@@ -219,6 +219,10 @@ class Metric:
     ) -> CorpusScore:
         """Score all texts together, as a paper would report it.
 
+        All texts count, also empty ones and refusals, as in sacrebleu. :func:`storymeter.score`
+        leaves them out unless it is called with ``keep_refusals=True``; signatures say
+        ``refusals:kept`` in both cases.
+
         Parameters
         ----------
         hypotheses

@@ -87,6 +87,11 @@ _Summary = tuple[
     str | None, int, list[tuple[float | None, str | None, tuple[float, float] | None]]
 ]
 
+class Prepared:
+    own: list[tuple[int, int, tuple[pathlib.Path, pathlib.Path, str]]]
+    inputs: list[pathlib.Path]
+    def remove_empty_folder(self) -> None: ...
+
 def plan_shards(
     inputs: list[str],
     out_dir: str,
@@ -94,7 +99,7 @@ def plan_shards(
     format: str | None,
     resume: bool,
     job: tuple[int, int] | None,
-) -> tuple[list[tuple[int, int, tuple[pathlib.Path, pathlib.Path, str]]], list[pathlib.Path]]: ...
+) -> Prepared: ...
 def score_shard(
     scorer: Scorer,
     shard: Any,
@@ -184,6 +189,8 @@ class Table:
         scores: Sequence[tuple[str, _Numbers]],
         ratings: Sequence[tuple[str, Sequence[_Numbers]]],
         texts: Sequence[str | None] | None,
+        words: Sequence[int | None],
+        flags: Sequence[Sequence[str]],
     ) -> Table: ...
     @staticmethod
     def from_scored(scored: Scored) -> Table: ...

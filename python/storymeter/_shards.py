@@ -229,29 +229,31 @@ def plan_shards(
     shard
         ``(i, n)`` chooses the shards i, i + n, i + 2n, ..., counted from 0: the part of job i of n.
     """
-    return _planned(paths, out_dir, out_format, format, resume, shard)[0]
+    return _shards_of(_prepared(paths, out_dir, out_format, format, resume, shard))
 
 
-def _planned(
+def _prepared(
     paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
     out_dir: str | os.PathLike[str],
     out_format: str | None,
     format: str | None,
     resume: bool,
     shard: tuple[int, int] | None,
-) -> tuple[list[Shard], list[str]]:
-    """The shards of this job, and the inputs of all jobs."""
+) -> _native.Prepared:
+    """The shards of this job and the inputs of all jobs, in a folder that is there."""
     if shard is not None:
         _how.check_kind("shard", shard, tuple)
         if len(shard) != 2:
             raise ValueError(f"shard is a job and the number of jobs, and not {shard!r}")
         _how.checked_count("shard: the number of jobs", shard[1], 1, 2**63 - 1)
         _how.checked_count("shard: the job", shard[0], 0, shard[1] - 1)
-    planned, inputs = _native.plan_shards(
+    return _native.plan_shards(
         _expanded(paths), os.path.abspath(out_dir), out_format, format, resume, shard
     )
-    shards = [Shard(str(a), str(b), kind, place, of) for place, of, (a, b, kind) in planned]
-    return shards, [str(path) for path in inputs]
+
+
+def _shards_of(prepared: _native.Prepared) -> list[Shard]:
+    return [Shard(str(a), str(b), kind, place, of) for place, of, (a, b, kind) in prepared.own]
 
 
 def _expanded(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> list[str]:
@@ -346,18 +348,39 @@ def score_files(
     >>> run.merge().mean
     3.0
     """
+    prepared = _prepared(paths, out_dir, out_format, format, resume, shard)
+    try:
+        how = _how.how_of(
+            model, metrics, weights, device, precision, seed, threads, corpus_stats, clean,
+            keep_refusals,
+        )
+        return _scored(prepared, how, columns, format, skip_bad, renumber, resume, progress)
+    except BaseException:
+        # A run that fails leaves no folder without a file.
+        prepared.remove_empty_folder()
+        raise
+
+
+def _scored(
+    prepared: _native.Prepared,
+    how: _how.How,
+    columns: Mapping[str, str] | None,
+    format: str | None,
+    skip_bad: bool,
+    renumber: bool,
+    resume: bool,
+    progress: bool,
+) -> ShardRun:
+    """Score the shards of this job."""
     from ._score import Scorer
 
-    chosen, inputs = _planned(paths, out_dir, out_format, format, resume, shard)
-    how = _how.how_of(
-        model, metrics, weights, device, precision, seed, threads, corpus_stats, clean,
-        keep_refusals,
-    )
+    chosen = _shards_of(prepared)
     if how.corpus_stats is not None:
         file = os.path.abspath(how.corpus_stats)
         if any(file == one.output for one in chosen):
             raise ValueError(f"corpus_stats: {file} is also an output")
     names = _how.checked_columns(columns)
+    inputs = [str(path) for path in prepared.inputs]
     corpus = _how.Reading("files", inputs, None, [], names, format, skip_bad, renumber)
     scorer = Scorer._opened(how, corpus)
     reading = Reading(tuple(names), format, skip_bad, renumber)

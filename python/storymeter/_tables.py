@@ -93,6 +93,7 @@ def _of_records(records: list[Mapping[str, Any]]) -> dict[str, list[Any]]:
         for name, value in record.items():
             if name == "scores" and isinstance(value, Mapping):
                 own = dict(value)
+                names.update(words=None, flags=None)  # lines of ours leave out what is empty
             elif name in ("human", "ratings") and isinstance(value, Mapping):
                 own = {f"human/{criterion}": given for criterion, given in value.items()}
             else:
@@ -122,11 +123,14 @@ def _from_columns(columns: dict[str, list[Any]]) -> _native.Table:
     scores: list[tuple[str, list[float | None]]] = []
     ratings: list[tuple[str, list[list[float | None]]]] = []
     contents = _native.score_columns(list(columns))
+    said = _said_of_texts(dict(zip(contents, columns.values())))
     for (name, values), content in zip(columns.items(), contents):
         if content.startswith("human/"):
             criterion = content.removeprefix("human/")
             ratings.append((criterion, [_raters(value, name) for value in values]))
-        elif content != "score":
+        elif content in ("words", "flags") and said is not None:
+            continue
+        elif content not in ("score", "words", "flags"):
             labels[content] = values
         elif (found := _numbers_or_none(values)) is not None:
             scores.append((name, found))
@@ -134,6 +138,7 @@ def _from_columns(columns: dict[str, list[Any]]) -> _native.Table:
     ids, systems = labels.get("id", missing), labels.get("system", missing)
     items = labels.get("item", labels.get("prompt", missing))
     texts = labels.get("story")
+    words, flags = said or ([], [])
     return _native.Table.from_columns(
         [str(at) if _is_missing(one) else str(one) for at, one in enumerate(ids)],
         [None if _is_missing(one) else str(one) for one in systems],
@@ -141,7 +146,34 @@ def _from_columns(columns: dict[str, list[Any]]) -> _native.Table:
         scores,
         ratings,
         None if texts is None else [one if isinstance(one, str) else None for one in texts],
+        words,
+        flags,
     )
+
+
+def _said_of_texts(
+    columns: dict[str, list[Any]],
+) -> tuple[list[int | None], list[list[str]]] | None:
+    """The words and flags of texts in a frame of ours; ``None`` if the columns are of others."""
+    if "words" not in columns or "flags" not in columns:
+        return None
+    words: list[int | None] = []
+    for value in columns["words"]:
+        if _is_missing(value):
+            words.append(None)
+        elif _is_number(value) and value >= 0 and value == int(value):
+            words.append(int(value))  # pandas makes floats of integers with gaps
+        else:
+            return None
+    flags: list[list[str]] = []
+    for value in columns["flags"]:
+        names = value.split(", ") if isinstance(value, str) else _listed(value)
+        if names is None and _is_missing(value):
+            names = []
+        if names is None or not all(isinstance(name, str) for name in names):
+            return None
+        flags.append([name for name in names if name])
+    return words, flags
 
 
 def _raters(value: Any, name: str) -> list[float | None]:

@@ -73,6 +73,11 @@ def test_a_result_of_score_is_compared(cli, tmp_path):
     found = sm.compare(result)
     assert found.to_json() == cli("compare", scores, "--format", "json")
     assert found["text-length"].ranking[0].name == "long" and len(found) == 2
+    # A frame of the result says as much about the texts: words and flags.
+    frame = result.to_pandas()
+    assert sm.compare(frame).verdict.to_dict() == found.verdict.to_dict()
+    without = sm.compare(frame.drop(columns=["words", "flags"]))
+    assert without.verdict.to_dict() != found.verdict.to_dict()
     with pytest.raises(ValueError, match="there are several metrics; name one of 'text-length'"):
         _ = found.ranking
     with pytest.raises(KeyError):

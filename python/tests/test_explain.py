@@ -85,6 +85,31 @@ def test_criteria_have_predictions_and_the_sentences_that_move_them():
         float(why)
 
 
+SLOP = "\N{kite} Zoë's dress was a tapestry of grief, and not just <grief> but hope."
+
+
+def test_slop_has_its_numbers_and_every_hit_at_its_place(cli):
+    why = sm.explain(SLOP, metrics="slop")
+    assert why.to_json() == explanation(cli, "--text", SLOP, "--metric", "slop")
+    assert why.slop["score"] == sm.score(SLOP, metrics="slop")["slop/score"][0]
+    assert [(hit.kind, hit.text) for hit in why.hits] == [
+        ("phrase", "a tapestry of"),
+        ("word", "grief"),
+        ("contrast", "not just <grief> but"),
+        ("word", "grief"),
+    ]
+    assert all(SLOP[hit.start : hit.end] == hit.text for hit in why.hits)
+    assert str(why).splitlines()[1] == "  phrase  a tapestry of"
+    shown = why._repr_html_()
+    assert '<u title="overused phrase: a tapestry of">a tapestry of</u>' in shown
+    assert "overused contrast: not just X but Y; overused word: grief" in shown
+    assert "<grief>" not in shown
+    both = sm.explain(SLOP, metrics="union,slop")
+    assert both.hits == why.hits and both.sentences == sm.explain(SLOP).sentences
+    assert sm.explain(SLOP).hits == () and sm.explain(SLOP).slop is None
+    assert sm.explain("1 2 3", metrics="slop").slop is None
+
+
 def test_a_notebook_gets_escaped_and_coloured_text():
     shown = sm.explain("<b>Ken</b> lost a kite. He <script> looked. The sea was purple.")._repr_html_()
     assert "<script>" not in shown and "&lt;script&gt;" in shown
@@ -94,7 +119,7 @@ def test_a_notebook_gets_escaped_and_coloured_text():
 def test_strange_texts_get_a_warning_and_not_an_exception():
     assert sm.explain("Rain.").sentences == ()
     assert sm.explain("Rain.").warnings == ("is very short: it has fewer than 20 words",)
-    assert 0 <= sm.explain("").score <= 1
+    assert sm.explain("").score is None
 
 
 def test_an_explanation_can_be_pickled_and_printed():

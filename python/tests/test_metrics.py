@@ -34,7 +34,7 @@ def test_a_corpus_score_prints_as_the_line_for_a_paper():
     score = sm.metric("bleu").corpus_score(HYPOTHESES[:1], ["the cat sat on a mat"])
     assert f"{score.value:.4f}" == "53.7285"
     assert str(score) == f"bleu 53.7285  {score.signature}"
-    assert score.signature.startswith("bleu|") and "|nrefs:1|" in score.signature
+    assert score.signature.startswith("bleu|") and "|nrefs:1|refusals:kept|" in score.signature
     assert score.values == {"bleu": score.value} and float(score) == score.value
 
 

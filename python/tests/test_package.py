@@ -63,8 +63,8 @@ def test_the_wheel() -> None:
 
 #: Nothing is built from these.
 JUNK = re.compile(
-    r"/(fixtures|snapshots|docs|fuzz|recipes|tools|target)/"
-    r"|^[^/]+/(tests|benches|examples)/|python/tests|\.(log|whl|snap|so)$"
+    r"/(fixtures|snapshots|docs|fuzz|recipes|target)/"
+    r"|^[^/]+/(tests|benches|examples|tools)/|python/tests|\.(log|whl|snap|so)$"
 )
 
 

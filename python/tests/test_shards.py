@@ -252,6 +252,22 @@ def test_mistakes_have_their_own_exceptions(tmp_path: pathlib.Path) -> None:
         sm.merge(out)
 
 
+def test_a_run_that_fails_leaves_no_empty_folder(tmp_path: pathlib.Path) -> None:
+    bad = tmp_path / "bad.jsonl"
+    bad.write_text("{}\n")
+    with pytest.raises(sm.BadShardsError):
+        sm.score_files(bad, tmp_path / "out", metrics=["text-length"])
+    assert not (tmp_path / "out").exists()
+    with pytest.raises(sm.StorymeterError, match="rogue"):
+        sm.score_files(bad, tmp_path / "out", metrics=["rogue"])
+    assert not (tmp_path / "out").exists()
+    # A folder of the user stays.
+    (tmp_path / "own").mkdir()
+    with pytest.raises(sm.BadShardsError):
+        sm.score_files(bad, tmp_path / "own", metrics=["text-length"])
+    assert (tmp_path / "own").exists()
+
+
 def test_frames(tmp_path: pathlib.Path) -> None:
     pandas = pytest.importorskip("pandas")
     stories = files(tmp_path / "in", 2)

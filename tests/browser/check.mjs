@@ -461,6 +461,9 @@ try {
   storymeter("report", ...inputs, "--stories", "stories.jsonl", "-o", "mixed.html");
   writeSystems(work);
   storymeter("report", "chat.jsonl", "--stories", "chat-stories.jsonl", "-o", "chat.html");
+  const explained = ["score", "chat-stories.jsonl", "-m", "slop", "--clean", "--explain"];
+  storymeter(...explained, "-o", "slop.jsonl");
+  storymeter("report", "slop.jsonl", "--stories", "chat-stories.jsonl", "-o", "slop.html");
   const ofSuites = suiteTests({ open, unfold, accessible, work });
   const ofSystems = systemTests({ open, unfold, accessible, shots });
   for (const [name, test] of Object.entries({ ...tests, ...ofSystems, ...ofSuites })) {

@@ -54,8 +54,10 @@ const NORMS = {
   ],
 };
 
-/** A story with an overused word behind letters that take several bytes. */
-const OVERUSED = "Élodie’s heart was a tapestry of grief, and not just grief but hope.";
+/** A story with an overused word behind letters that take several bytes, and two UTF-16 units. */
+const OVERUSED = "🪁 Élodie’s heart was a tapestry of grief, and not just grief but hope.";
+/** What stands before it in the file of the stories, and is not scored (`score --clean`). */
+const PREAMBLE = "Sure, here is your story:\n\n";
 
 function hit(part, kind) {
   const at = OVERUSED.indexOf(part);
@@ -81,9 +83,9 @@ export function writeSystems(folder) {
       const line = { id, system: system.name, item: `prompt ${item}`, words, scores };
       if (flags.length) line.flags = flags;
       const isFirst = lines.length === 0;
-      if (isFirst) line.explanation = { slop: null, hits: HITS };
+      if (isFirst) line.explanation = { slop: null, hits: HITS, text: OVERUSED };
       lines.push(JSON.stringify(line));
-      const story = isFirst ? OVERUSED : `The lamp of ${id} would not light.`;
+      const story = isFirst ? PREAMBLE + OVERUSED : `The lamp of ${id} would not light.`;
       stories.push(JSON.stringify({ id, system: system.name, item: line.item, story }));
     }
   }
@@ -203,6 +205,17 @@ export function systemTests({ open, unfold, accessible, shots }) {
       assert.deepEqual(marked, HITS.map((one) => one.text));
       assert.equal(await page.locator("#story .text").textContent(), OVERUSED);
       assert.match(await page.locator("#story").textContent(), /slop, 2 in all/);
+      assert.deepEqual(faults, []);
+    },
+
+    /** The places are those of the cleaned text, although the file of stories has the raw one. */
+    async "hits of a cleaned story are marked where the program found them"() {
+      const { page, faults } = await open("slop.html");
+      await unfold(page, "stories");
+      await page.locator("#story-list .row").filter({ hasText: /^0 gpt2-small/ }).first().click();
+      assert.equal(await page.locator("#story .text").textContent(), OVERUSED);
+      const marked = await page.locator("#story .overused").allTextContents();
+      assert.deepEqual(marked, ["heart", "a tapestry of", "grief", "not just ", "grief", " but"]);
       assert.deepEqual(faults, []);
     },
   };

@@ -73,6 +73,10 @@ pub enum Command {
     Perturb(perturb::PerturbArgs),
     Train(train::TrainArgs),
     /// Compare systems by their scores: who is better, and how sure that is
+    ///
+    /// A verdict over all columns comes first. It says who leads by what, and why there may be no
+    /// winner: the systems' stories differ in length, have flags (text that is not story), or are
+    /// of another kind than those that a metric was tested on (docs/compare.md).
     Compare(compare::CompareArgs),
     /// Correlate scores with human judgments
     Correlate(correlate::CorrelateArgs),

@@ -79,14 +79,14 @@ pub struct ReadArgs {
 impl ReadArgs {
     /// How the input is read.
     pub fn options(&self) -> ReadOptions {
-        let fields = FieldNames {
-            story: self.story_col.clone(),
-            system: self.system_col.clone(),
-            id: self.id_col.clone(),
-            item: self.item_col.clone(),
-            prompt: self.prompt_col.clone(),
-            reference: self.reference_col.clone(),
-        };
+        let fields = FieldNames::default().with(|it| {
+            it.story = self.story_col.clone();
+            it.system = self.system_col.clone();
+            it.id = self.id_col.clone();
+            it.item = self.item_col.clone();
+            it.prompt = self.prompt_col.clone();
+            it.reference = self.reference_col.clone();
+        });
         let duplicates = if self.renumber { DuplicateIds::Renumber } else { DuplicateIds::Refuse };
         ReadOptions::default().with(|it| {
             it.format = self.input_format;

@@ -129,6 +129,7 @@ fn colour(technique: Technique) -> AnsiColor {
         Technique::Substitution => AnsiColor::Magenta,
         Technique::Reordering => AnsiColor::Cyan,
         Technique::Negation => AnsiColor::Red,
+        _ => AnsiColor::Green,
     }
 }
 

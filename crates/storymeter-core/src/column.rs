@@ -124,6 +124,7 @@ pub struct Counts {
 /// One column of a [`ScoreTable`](crate::ScoreTable), with everything that a reader needs to
 /// interpret its values.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
+#[non_exhaustive]
 pub struct Column {
     /// The metric that the user typed, with the member of a family; or a human criterion.
     pub key: Key,
@@ -151,6 +152,13 @@ pub struct Column {
 }
 
 impl Column {
+    /// The column after a change.
+    #[must_use]
+    pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
+        change(&mut self);
+        self
+    }
+
     /// A metric of which only the key and the direction are known.
     pub fn metric(key: impl Into<Key>, direction: Direction) -> Self {
         Self::new(key.into(), Role::Metric, direction)

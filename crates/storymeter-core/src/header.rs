@@ -205,7 +205,7 @@ impl Header {
         // Everything is on the disk, so that nothing but renames comes between the first name and
         // the last one.
         uninterrupted(|| {
-            next::settle(&data)?;
+            next::finish_interrupted(&data)?;
             let second = next::path_of(&data);
             let linked = file.link(&second);
             let forget = || {

@@ -95,6 +95,23 @@ pub fn percent(share: f64) -> String {
     }
 }
 
+/// Where a value stands among others of which this share is lower, as a part of a sentence that
+/// goes on with "of human stories". The ends are rounded to 1%, because a few hundred stories
+/// cannot say more, and 0.2% would look as if they did.
+///
+/// ```
+/// use storymeter_core::number::place;
+/// assert_eq!(place(0.625), "higher than 62%");
+/// assert_eq!([0.002, 0.998].map(place), ["among the lowest 1%", "among the highest 1%"]);
+/// ```
+pub fn place(share: f64) -> String {
+    match share {
+        share if share < 0.01 => "among the lowest 1%".to_owned(),
+        share if share > 0.99 => "among the highest 1%".to_owned(),
+        share => format!("higher than {}", percent(share)),
+    }
+}
+
 /// A number with commas between its thousands.
 ///
 /// ```

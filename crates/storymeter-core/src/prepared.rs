@@ -34,11 +34,11 @@ pub trait View: Send + Sync + 'static {
 pub struct TextCache<'a> {
     text: &'a str,
     views: Mutex<Vec<Cached>>,
-    kept: Mutex<Vec<Kept>>,
+    kept: Mutex<Vec<NamedValue>>,
 }
 
 /// A name and what is kept under it.
-type Kept = (String, Arc<dyn Any + Send + Sync>);
+type NamedValue = (String, Arc<dyn Any + Send + Sync>);
 
 struct Cached {
     key: TypeId,

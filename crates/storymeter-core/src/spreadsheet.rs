@@ -29,6 +29,7 @@ use std::borrow::Cow;
 /// assert_eq!(unmarked("'=1+1"), "=1+1");
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum TextCells {
     /// They are marked with an apostrophe.
     #[default]

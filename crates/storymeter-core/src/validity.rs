@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::number::thousands;
+use crate::number::{percent, place, thousands};
 
 /// How far the numbers of a learned column can be trusted: its model card in short.
 ///
@@ -109,17 +109,55 @@ impl Norms {
     /// The share of human stories of the same length with a smaller number, from 0 to 1. `None` if
     /// there are no human stories of that length.
     pub fn share_below(&self, value: f64, words: u64) -> Option<f64> {
-        let class = self.class(words)?;
-        let stories: u64 = class.counts.iter().sum();
-        let bins = class.counts.len() as f64;
-        let position = (value - self.low) / (self.high - self.low) * bins;
-        let position = position.clamp(0.0, bins);
+        let (class, position) = self.position(value, words)?;
         let whole = position as usize;
         let below: u64 = class.counts[..whole].iter().sum();
         // Inside one bin the numbers are taken to be spread evenly.
         let inside = class.counts.get(whole).map_or(0.0, |&count| count as f64);
         let below = below as f64 + inside * (position - whole as f64);
-        (stories > 0 && position.is_finite()).then(|| below / stories as f64)
+        Some(below / class.stories() as f64)
+    }
+
+    /// Where a number stands among human stories of the same length, as a part of a sentence that
+    /// goes on with "of human stories". `None` if there are none.
+    ///
+    /// Many stories may share the lowest or highest number, as most have no overused phrase at all.
+    /// A number at an end of the range is therefore placed with the stories beside it:
+    ///
+    /// ```
+    /// # use storymeter_core::{LengthClass, Norms};
+    /// let counts = vec![73, 20, 7, 0];
+    /// let classes = vec![LengthClass { longest: None, counts }];
+    /// let norms = Norms { source: "a hundred stories".into(), low: 0.0, high: 4.0, classes };
+    /// let place = |value| norms.place(value, 50).unwrap();
+    /// assert_eq!(place(0.0), "among the lowest 73%");
+    /// assert_eq!(place(1.5), "higher than 83%");
+    /// assert_eq!(place(9.0), "among the highest 1%");
+    /// ```
+    pub fn place(&self, value: f64, words: u64) -> Option<String> {
+        let share = self.share_below(value, words)?;
+        let (class, position) = self.position(value, words)?;
+        let bin = (position as usize).min(class.counts.len().saturating_sub(1));
+        let share_of = |bins: &[u64]| bins.iter().sum::<u64>() as f64 / class.stories() as f64;
+        let (lowest, highest) =
+            (share_of(class.counts.get(..=bin)?), share_of(class.counts.get(bin..)?));
+        Some(match share {
+            share if share < 0.01 && lowest > 0.01 => {
+                format!("among the lowest {}", percent(lowest))
+            }
+            share if share > 0.99 && highest > 0.01 => {
+                format!("among the highest {}", percent(highest))
+            }
+            share => place(share),
+        })
+    }
+
+    /// The class of a length that has stories, and where a number lies in its bins, from 0.
+    fn position(&self, value: f64, words: u64) -> Option<(&LengthClass, f64)> {
+        let class = self.class(words)?;
+        let bins = class.counts.len() as f64;
+        let position = ((value - self.low) / (self.high - self.low) * bins).clamp(0.0, bins);
+        (class.stories() > 0 && position.is_finite()).then_some((class, position))
     }
 
     /// The fewest and the most words of the human stories that a story of so many words is compared
@@ -132,11 +170,17 @@ impl Norms {
 
     /// The number of human stories that a story of so many words is compared with.
     pub fn stories(&self, words: u64) -> u64 {
-        self.class(words).map_or(0, |class| class.counts.iter().sum())
+        self.class(words).map_or(0, LengthClass::stories)
     }
 
     fn class(&self, words: u64) -> Option<&LengthClass> {
         self.classes.iter().find(|class| class.longest.is_none_or(|longest| words <= longest))
+    }
+}
+
+impl LengthClass {
+    fn stories(&self) -> u64 {
+        self.counts.iter().sum()
     }
 }
 

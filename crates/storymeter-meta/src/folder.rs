@@ -112,7 +112,7 @@ impl Pending {
     /// Gives the files their names, and returns their paths, as [`write()`] does.
     ///
     /// # Errors
-    /// Returns an error in the same cases as [`write()`].
+    /// Fails as [`write()`] does.
     pub fn commit(self) -> Result<Vec<PathBuf>> {
         Ok(self.draft.commit(&self.older)?)
     }
@@ -122,7 +122,7 @@ impl Pending {
 /// says what happens to names in CSV files that a spreadsheet would run as formulas.
 ///
 /// # Errors
-/// Returns an error in the same cases as [`write()`].
+/// Fails as [`write()`] does.
 pub fn prepare(
     study: &Study,
     folder: &Path,

@@ -29,10 +29,12 @@ pub struct Grid {
     systems: Vec<String>,
     items: Vec<String>,
     columns: Vec<Column>,
-    /// `[column][system][item]`.
+    /// `[column][system][item]`; the mean where a system has several stories for an item.
     values: Vec<Vec<f64>>,
-    /// By row of the table: its id and its cell.
+    /// By cell that has a story: the id of its first story, and the cell.
     cells: Vec<(String, usize)>,
+    /// The rows of the table that are the second or a later story of their cell, with its first.
+    repeats: Vec<[usize; 2]>,
     /// By cell: a number of the item that its story was written for. Without systems, several
     /// stories may be of one item.
     item_of_cell: Vec<usize>,
@@ -42,35 +44,70 @@ impl Grid {
     /// Arranges a table. Where no row has a system, every story is an item of its own.
     ///
     /// # Errors
-    /// Returns an error if a system has an id twice, if a system has two stories for one item,
-    /// if only some rows have a system, or if there are too many systems, columns or cells,
-    /// or too large numbers.
+    /// Returns an error if a system has an id twice, if only some rows have a system, or if there
+    /// are too many systems, columns or cells, or too large numbers.
     pub fn from_table(table: &ScoreTable) -> Result<Self> {
         table.index()?;
         check_numbers(table)?;
-        let (systems, items, cells) = arrange(table)?;
+        let Arranged { systems, items, cells, repeats } = arrange(table)?;
         check_size(table, systems.len(), items.len())?;
         let size = systems.len() * items.len();
         let spread = |column: usize| {
             let mut values = vec![f64::NAN; size];
+            let mut counts = vec![0.0; size];
             for (value, &cell) in numbers(table, column).into_iter().zip(&cells) {
-                values[cell] = value;
+                if value.is_nan() {
+                    continue;
+                }
+                let sum = if counts[cell] == 0.0 { value } else { values[cell] + value };
+                (values[cell], counts[cell]) = (sum, counts[cell] + 1.0);
+            }
+            for (value, count) in values.iter_mut().zip(counts) {
+                if count > 1.0 {
+                    *value /= count;
+                }
             }
             values
         };
-        let ids = table.rows().iter().map(|row| row.id.clone());
         let mut names = Names::default();
         let mut item_of_cell = vec![0; size];
         for (row, &cell) in table.rows().iter().zip(&cells) {
             item_of_cell[cell] = names.position(&row.item);
         }
-        Ok(Self {
+        let repeated: HashSet<usize> = repeats.iter().map(|[_, row]| *row).collect();
+        let firsts = (0..cells.len()).filter(|row| !repeated.contains(row));
+        let mut grid = Self {
             values: (0..table.columns().len()).map(spread).collect(),
             item_of_cell,
             columns: table.columns().to_vec(),
-            cells: ids.zip(cells).collect(),
+            cells: firsts.map(|row| (table.rows()[row].id.clone(), cells[row])).collect(),
+            repeats,
             systems,
             items,
+        };
+        if grid.repeats() > 0 {
+            grid.count();
+        }
+        Ok(grid)
+    }
+
+    /// The number of stories that are the second or a later one of their system and item.
+    pub fn repeats(&self) -> usize {
+        self.repeats.len()
+    }
+
+    /// For analyses that join other data by the ids of single stories.
+    ///
+    /// # Errors
+    /// Returns an error if a system has several stories for one item of this table.
+    pub(crate) fn check_single(&self, table: &ScoreTable) -> Result<()> {
+        let Some(&[first, second]) = self.repeats.first() else { return Ok(()) };
+        let row = &table.rows()[second];
+        Err(Error::TwoStories {
+            place: table.place(second),
+            system: row.system.clone().unwrap_or_default(),
+            item: row.item.clone(),
+            ids: Box::new([table.rows()[first].id.clone(), row.id.clone()]),
         })
     }
 
@@ -98,6 +135,7 @@ impl Grid {
             columns: self.columns.clone(),
             values: (0..self.columns.len()).map(column).collect(),
             cells: self.cells.iter().filter_map(moved).collect(),
+            repeats: self.repeats.clone(),
         };
         grid.count();
         grid
@@ -127,12 +165,12 @@ impl Grid {
         &self.columns
     }
 
-    /// Each story's id and its cell in a column.
+    /// The cells that have a story, each with the id of its first one.
     pub fn cells(&self) -> &[(String, usize)] {
         &self.cells
     }
 
-    /// The number of stories.
+    /// The number of pairs of a system and an item that have a story.
     pub fn stories(&self) -> usize {
         self.cells.len()
     }
@@ -252,34 +290,42 @@ pub(crate) fn find_metric(table: &ScoreTable, name: &str) -> Result<usize> {
     }
 }
 
+/// Where the rows of a table stand.
+struct Arranged {
+    systems: Vec<String>,
+    items: Vec<String>,
+    /// By row.
+    cells: Vec<usize>,
+    /// The first and a later row of the same cell.
+    repeats: Vec<[usize; 2]>,
+}
+
 /// Systems, items and the cell of each row.
-fn arrange(table: &ScoreTable) -> Result<(Vec<String>, Vec<String>, Vec<usize>)> {
+fn arrange(table: &ScoreTable) -> Result<Arranged> {
     let rows = table.rows();
     if rows.iter().all(|row| row.system.is_none()) {
         let items = rows.iter().map(|row| row.id.clone()).collect();
-        return Ok((vec![NO_SYSTEM.into()], items, (0..rows.len()).collect()));
+        let (systems, cells) = (vec![NO_SYSTEM.into()], (0..rows.len()).collect());
+        return Ok(Arranged { systems, items, cells, repeats: Vec::new() });
     }
     let (mut systems, mut items) = (Names::default(), Names::default());
     let mut places = Vec::with_capacity(rows.len());
     let mut taken: HashMap<(usize, usize), usize> = HashMap::new();
+    let mut repeats = Vec::new();
     for (at, row) in rows.iter().enumerate() {
         let Some(system) = &row.system else {
             return Err(Error::NoSystem { place: table.place(at), id: row.id.clone() });
         };
         let place = (systems.position(system), items.position(&row.item));
-        if let Some(other) = taken.insert(place, at) {
-            return Err(Error::TwoStories {
-                place: table.place(at),
-                system: system.clone(),
-                item: row.item.clone(),
-                ids: Box::new([rows[other].id.clone(), row.id.clone()]),
-            });
+        let first = *taken.entry(place).or_insert(at);
+        if first != at {
+            repeats.push([first, at]);
         }
         places.push(place);
     }
     let width = items.names.len();
     let cells = places.into_iter().map(|(system, item)| system * width + item).collect();
-    Ok((systems.names, items.names, cells))
+    Ok(Arranged { systems: systems.names, items: items.names, cells, repeats })
 }
 
 /// Distinct names in order of appearance.
@@ -337,6 +383,34 @@ pub(crate) mod tests {
         assert_eq!(without.cells(), [("s1-i0".to_owned(), 0), ("s1-i1".to_owned(), 1)]);
         let counts = without.columns()[0].counts;
         assert_eq!((counts.present, counts.absent), (2, 0));
+    }
+
+    #[test]
+    fn several_stories_of_a_system_for_an_item_count_as_their_mean() {
+        let row = |id: &str, system: &str| Row {
+            id: id.into(),
+            system: Some(system.into()),
+            item: "i".into(),
+            line: Some(7),
+            ..Row::default()
+        };
+        let rows = [row("0", "a"), row("1", "a"), row("2", "b"), row("3", "a"), row("4", "c")];
+        let mut table = ScoreTable::new(rows.to_vec()).read_from("s.jsonl".as_ref());
+        let none = Err(Absence::NotGiven);
+        table.push(
+            Column::metric("m", Direction::Higher),
+            vec![Ok(1.0), Ok(4.0), Ok(3.0), none.clone(), none],
+        );
+        let grid = Grid::from_table(&table).unwrap();
+        assert_eq!(&grid.values(0)[..2], [2.5, 3.0]);
+        assert!(grid.values(0)[2].is_nan());
+        assert_eq!((grid.stories(), grid.repeats()), (3, 2));
+        let counts = grid.columns()[0].counts;
+        assert_eq!((counts.present, counts.absent), (2, 1));
+        assert_eq!(
+            grid.check_single(&table).unwrap_err().to_string(),
+            "s.jsonl:7: system \"a\" has two stories for item \"i\": ids \"0\" and \"1\""
+        );
     }
 
     #[test]

@@ -59,6 +59,7 @@ pub(crate) const FIGURE_8: [&str; 8] = [
 
 /// What to analyse and how.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Options {
     /// The single ratings, for Tables 3 and 4 and Figure 9.
     pub ratings: Option<PathBuf>,
@@ -70,6 +71,15 @@ pub struct Options {
     pub settings: Settings,
     /// What hears how far the work has come.
     pub progress: Progress,
+}
+
+impl Options {
+    /// The options after a change.
+    #[must_use]
+    pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
+        change(&mut self);
+        self
+    }
 }
 
 impl Default for Options {
@@ -96,6 +106,7 @@ fn analyse_file(path: &Path, options: &Options) -> Result<Study> {
     let table = hanna_scores(path)?;
     check_scale(&table, options.scale, path)?;
     let all = Grid::from_table(&table)?;
+    all.check_single(&table)?;
     let competing = all.without_systems(&[HUMAN]);
     let file = Some(path.to_owned());
     let watched = (options.settings, &options.progress);

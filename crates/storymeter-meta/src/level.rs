@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 /// What one observation of a correlation is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Level {
     /// One correlation per item across systems, averaged over the items (HANNA, equation 1).
     Story,
@@ -26,6 +27,17 @@ impl Level {
             Self::Story => "story",
             Self::System => "system",
             Self::Pooled => "pooled",
+        }
+    }
+
+    /// What one observation of a correlation is, in a sentence.
+    pub fn observation(self) -> &'static str {
+        match self {
+            Self::Story => {
+                "Story level: one correlation per item across systems, averaged over items"
+            }
+            Self::System => "System level: one correlation of the systems' means",
+            Self::Pooled => "Pooled: one correlation over all stories, whoever wrote them",
         }
     }
 }

@@ -106,10 +106,7 @@ impl OpenModel {
 
     /// About how many tokens go through it at once.
     pub(crate) fn tokens_at_once(&self) -> usize {
-        match self.device {
-            Device::Cpu => TOKENS_ON_CPU,
-            Device::Cuda(_) => TOKENS_ON_GPU,
-        }
+        if self.device.gpu().is_some() { TOKENS_ON_GPU } else { TOKENS_ON_CPU }
     }
 
     /// Its tokeniser.
@@ -154,10 +151,7 @@ impl OpenModel {
 }
 
 fn on_engine(device: Device) -> storymeter_encoder::Device {
-    match device {
-        Device::Cpu => storymeter_encoder::Device::Cpu,
-        Device::Cuda(number) => storymeter_encoder::Device::Cuda(number),
-    }
+    device.gpu().map_or(storymeter_encoder::Device::Cpu, storymeter_encoder::Device::Cuda)
 }
 
 fn in_engine(precision: Precision) -> storymeter_encoder::Precision {

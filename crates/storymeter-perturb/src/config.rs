@@ -10,6 +10,7 @@ use crate::{Error, Technique};
 /// The rules that techniques follow where the paper and the authors' released code differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Preset {
     /// Section 3.2 and appendix A of the paper.
     #[default]

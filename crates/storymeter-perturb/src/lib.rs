@@ -3,6 +3,7 @@
 
 pub mod aspect;
 mod config;
+mod counts;
 mod donors;
 mod draft;
 mod draw;
@@ -16,11 +17,11 @@ mod replacement;
 mod sampler;
 mod style;
 mod substitution;
-mod tally;
 mod technique;
 mod words;
 
 pub use config::{CheckedConfig, Config, Preset};
+pub use counts::DamageCounts;
 pub use donors::{DEFAULT_SAMPLE, DonorSampler, Donors};
 pub use draft::sentences_of;
 pub use edit::{Edit, Stretch, stretches};
@@ -28,5 +29,4 @@ pub use error::Error;
 pub use names::{delexicalised, delexicalised_with_names};
 pub use replacement::{Replacement, apply, undo};
 pub use sampler::{Perturbation, Perturber, Unchanged};
-pub use tally::Tally;
 pub use technique::Technique;

@@ -35,6 +35,7 @@ pub struct Perturbation {
 
 /// Why a story has no negative sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Unchanged {
     /// The story has only its leading context, which must not be changed.
     OnlyContext,

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 /// A way to damage a story.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Technique {
     /// An n-gram or a sentence is repeated, as in repeated plots.
     Repetition,

@@ -35,21 +35,22 @@ pub fn compare(
     settings: CompareSettings,
     threads: usize,
 ) -> PyResult<(String, String, Vec<String>, Vec<String>)> {
-    let options = Options {
-        columns: settings.metrics,
-        without: settings.without,
-        against: settings.against,
-        directions: directions(settings.lower, settings.higher),
-        resamples: settings.resamples,
-        confidence: share("confidence", settings.confidence)?,
-        sides: if settings.one_sided { Sides::One } else { Sides::Two },
-        correction: correction(&settings.correction)?,
-        seed: settings.seed,
-        ..Options::default()
-    };
+    let confidence = share("confidence", settings.confidence)?;
+    let correction = correction(&settings.correction)?;
+    let options = Options::default().with(|it| {
+        it.columns = settings.metrics;
+        it.without = settings.without;
+        it.against = settings.against;
+        it.directions = directions(settings.lower, settings.higher);
+        it.resamples = settings.resamples;
+        it.confidence = confidence;
+        it.sides = if settings.one_sided { Sides::One } else { Sides::Two };
+        it.correction = correction;
+        it.seed = settings.seed;
+    });
     let table = Arc::clone(&table.table);
     work::run(py, threads, None, move |progress| {
-        let options = Options { progress: progress.clone(), ..options };
+        let options = options.with(|it| it.progress = progress.clone());
         let found = compare_table(&table, &options).map_err(storymeter::Error::from)?;
         let verdict = verdict(&table, &found, &options).map_err(storymeter::Error::from)?;
         let json = serde_json::to_string_pretty(&DescribedComparisons::new(&verdict, &found))?;

@@ -19,12 +19,11 @@ use arrow_schema::{DataType, Field, Schema};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
-use serde_json::{Map, Value};
 use storymeter_core::Place;
-use storymeter_core::read::{FieldNames, RowFields, Rows};
+use storymeter_core::read::{FieldNames, RowFields, RowValue, Rows};
 
 use crate::errors;
-use crate::rows::{STORIES, number, type_name};
+use crate::rows::{STORIES, type_name};
 use crate::work;
 
 /// The name of a capsule that holds a stream.
@@ -139,7 +138,7 @@ impl Rows for Frame {
         self.ends.last().copied().unwrap_or(0)
     }
 
-    fn row(&self, at: usize) -> Value {
+    fn row(&self, at: usize) -> RowValue {
         let chunk = self.ends.partition_point(|end| *end <= at);
         let begin = if chunk == 0 { 0 } else { self.ends[chunk - 1] };
         let (chunk, at) = (&self.chunks[chunk], at - begin);
@@ -149,65 +148,62 @@ impl Rows for Frame {
                 let columns = chunk.as_struct().columns();
                 fields.record(|column| json(&columns[column], at))
             }
-            Some(_) => Value::Null,
+            Some(_) => RowValue::default(),
             None => json(chunk, at),
         }
     }
 }
 
 /// A value of a column in JSON.
-fn json(column: &dyn Array, at: usize) -> Value {
+fn json(column: &dyn Array, at: usize) -> RowValue {
     if column.is_null(at) {
-        return Value::Null;
+        return RowValue::default();
     }
     macro_rules! integer {
-        ($kind:ty) => {
-            Value::from(column.as_primitive::<$kind>().value(at))
+        ($kind:ty, $wide:ty) => {
+            RowValue::from(<$wide>::from(column.as_primitive::<$kind>().value(at)))
         };
     }
-    let list = |values: ArrayRef| -> Value {
-        Value::Array((0..values.len()).map(|at| json(&values, at)).collect())
-    };
+    let list =
+        |values: ArrayRef| -> RowValue { (0..values.len()).map(|at| json(&values, at)).collect() };
     match column.data_type() {
-        DataType::Boolean => Value::Bool(column.as_boolean().value(at)),
-        DataType::Utf8 => Value::from(column.as_string::<i32>().value(at)),
-        DataType::LargeUtf8 => Value::from(column.as_string::<i64>().value(at)),
-        DataType::Utf8View => Value::from(column.as_string_view().value(at)),
-        DataType::Int8 => integer!(Int8Type),
-        DataType::Int16 => integer!(Int16Type),
-        DataType::Int32 => integer!(Int32Type),
-        DataType::Int64 => integer!(Int64Type),
-        DataType::UInt8 => integer!(UInt8Type),
-        DataType::UInt16 => integer!(UInt16Type),
-        DataType::UInt32 => integer!(UInt32Type),
-        DataType::UInt64 => integer!(UInt64Type),
-        DataType::Float16 => number(column.as_primitive::<Float16Type>().value(at).to_f64()),
-        DataType::Float32 => number(column.as_primitive::<Float32Type>().value(at).into()),
-        DataType::Float64 => number(column.as_primitive::<Float64Type>().value(at)),
+        DataType::Boolean => RowValue::from(column.as_boolean().value(at)),
+        DataType::Utf8 => RowValue::from(column.as_string::<i32>().value(at)),
+        DataType::LargeUtf8 => RowValue::from(column.as_string::<i64>().value(at)),
+        DataType::Utf8View => RowValue::from(column.as_string_view().value(at)),
+        DataType::Int8 => integer!(Int8Type, i64),
+        DataType::Int16 => integer!(Int16Type, i64),
+        DataType::Int32 => integer!(Int32Type, i64),
+        DataType::Int64 => integer!(Int64Type, i64),
+        DataType::UInt8 => integer!(UInt8Type, u64),
+        DataType::UInt16 => integer!(UInt16Type, u64),
+        DataType::UInt32 => integer!(UInt32Type, u64),
+        DataType::UInt64 => integer!(UInt64Type, u64),
+        DataType::Float16 => {
+            RowValue::from(column.as_primitive::<Float16Type>().value(at).to_f64())
+        }
+        DataType::Float32 => {
+            RowValue::from(f64::from(column.as_primitive::<Float32Type>().value(at)))
+        }
+        DataType::Float64 => RowValue::from(column.as_primitive::<Float64Type>().value(at)),
         DataType::List(_) => list(column.as_list::<i32>().value(at)),
         DataType::LargeList(_) => list(column.as_list::<i64>().value(at)),
         DataType::FixedSizeList(..) => list(column.as_fixed_size_list().value(at)),
         DataType::Struct(fields) => {
             let columns = fields.iter().zip(column.as_struct().columns());
-            let object = columns.map(|(field, values)| (field.name().clone(), json(values, at)));
-            Value::Object(object.collect())
+            columns.map(|(field, values)| (field.name().clone(), json(values, at))).collect()
         }
         DataType::Map(..) => {
             let entries = column.as_map().value(at);
-            let [names, values] = entries.columns() else { return Value::Null };
-            let name = |at: usize| match json(names, at) {
-                Value::String(name) => name,
-                other => other.to_string(),
-            };
-            let object: Map<String, Value> =
-                (0..entries.len()).map(|at| (name(at), json(values, at))).collect();
-            Value::Object(object)
+            let [names, values] = entries.columns() else { return RowValue::default() };
+            let field = |at: usize| (json(names, at).into_text(), json(values, at));
+            (0..entries.len()).map(field).collect()
         }
         DataType::Dictionary(..) => downcast_dictionary_array!(
-            column => column.key(at).map_or(Value::Null, |key| json(column.values(), key)),
-            _ => Value::Null
+            column => column.key(at).map_or(RowValue::default(), |key| json(column.values(), key)),
+            _ => RowValue::default()
         ),
-        _ => Value::Null,
+        _ => RowValue::default(),
     }
 }
 

@@ -52,7 +52,7 @@ mod _native {
     #[pymodule_export]
     use crate::scorer::PyScorer;
     #[pymodule_export]
-    use crate::shards::{Merged, merge_shards, plan_shards, score_shard};
+    use crate::shards::{Merged, Prepared, merge_shards, plan_shards, score_shard};
     #[pymodule_export]
     use crate::tables::Table;
 

@@ -67,16 +67,17 @@ pub fn meta(
             }
             None => (given, texts, Vec::new()),
         };
-        let options = Options {
-            without: settings.without,
-            directions: directions(settings.lower, settings.higher),
-            scale,
-            errors: settings.errors,
-            drift: settings.drift.map(storymeter::read).transpose()?,
-            warnings,
-            settings: comparing,
-            progress: progress.clone(),
-        };
+        let drift = settings.drift.map(storymeter::read).transpose()?;
+        let options = Options::default().with(|it| {
+            it.without = settings.without;
+            it.directions = directions(settings.lower, settings.higher);
+            it.scale = scale;
+            it.errors = settings.errors;
+            it.drift = drift;
+            it.warnings = warnings;
+            it.settings = comparing;
+            it.progress = progress.clone();
+        });
         let study = analyse(&table, &options).map_err(broken)?;
         let sheets = Arc::new(view::sheets(&study));
         Ok(Study { study: Arc::new(study), sheets, table, texts, inputs })

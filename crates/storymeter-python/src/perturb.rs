@@ -73,7 +73,7 @@ pub fn perturb(
             Ok::<(), Failure>(())
         })?;
         let skipped = account.skipped;
-        Ok((samples, account.tally.unchanged, skipped.count, skipped.messages))
+        Ok((samples, account.counts.unchanged, skipped.count, skipped.messages))
     })
 }
 

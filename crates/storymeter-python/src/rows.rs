@@ -8,9 +8,10 @@ use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{
     PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PySequence, PyString, PyTuple,
 };
-use serde_json::{Map, Number, Value};
 use storymeter_core::Place;
-use storymeter_core::read::{Field, FieldNames, RowFields, Rows, ScoreField, score_fields};
+use storymeter_core::read::{
+    Field, FieldNames, RowFields, RowValue, Rows, ScoreField, score_fields,
+};
 
 use crate::errors;
 
@@ -46,13 +47,13 @@ impl Rows for Texts {
         self.0.len()
     }
 
-    fn row(&self, at: usize) -> Value {
-        self.0[at].as_ref().map_or(Value::Null, |text| Value::String(text.to_string()))
+    fn row(&self, at: usize) -> RowValue {
+        self.0[at].as_ref().map_or_else(RowValue::default, |text| RowValue::from(&**text))
     }
 }
 
 /// Records with fields: dictionaries in Python.
-pub fn records(records: &Bound<'_, PyList>, names: &FieldNames) -> PyResult<Vec<Value>> {
+pub fn records(records: &Bound<'_, PyList>, names: &FieldNames) -> PyResult<Vec<RowValue>> {
     let py = records.py();
     let mut known: Option<(Vec<String>, RowFields)> = None;
     let mut rows = Vec::with_capacity(records.len());
@@ -86,7 +87,7 @@ pub fn records(records: &Bound<'_, PyList>, names: &FieldNames) -> PyResult<Vec<
             let name = || format!("stories[{at}][{:?}]", keys[column]);
             json(&values[column], &name, 0).unwrap_or_else(|error| {
                 failed.get_or_insert(error);
-                Value::Null
+                RowValue::default()
             })
         });
         match failed {
@@ -111,7 +112,7 @@ pub fn story_columns(
 }
 
 /// What the columns of a table of scores hold: the name of a field of stories, `human/CRITERION`,
-/// `score`, or nothing.
+/// `words`, `flags`, `score`, or nothing.
 #[pyfunction]
 pub fn score_columns(py: Python<'_>, columns: Vec<String>) -> PyResult<Vec<String>> {
     let fields =
@@ -119,6 +120,8 @@ pub fn score_columns(py: Python<'_>, columns: Vec<String>) -> PyResult<Vec<Strin
     let named = |field| match field {
         ScoreField::Story(field) => field.names()[0].to_owned(),
         ScoreField::Ratings(criterion) => format!("human/{criterion}"),
+        ScoreField::Words => "words".to_owned(),
+        ScoreField::Flags => "flags".to_owned(),
         ScoreField::Score => "score".to_owned(),
         ScoreField::PassedOver => String::new(),
     };
@@ -128,20 +131,15 @@ pub fn score_columns(py: Python<'_>, columns: Vec<String>) -> PyResult<Vec<Strin
 /// The names that the user gives to fields.
 pub fn field_names(columns: &[(String, String)]) -> PyResult<FieldNames> {
     let mut names = FieldNames::default();
-    for (field, name) in columns {
-        let given = match field.as_str() {
-            "story" => &mut names.story,
-            "system" => &mut names.system,
-            "id" => &mut names.id,
-            "item" => &mut names.item,
-            "prompt" => &mut names.prompt,
-            "reference" => &mut names.reference,
-            _ => {
-                return Err(PyValueError::new_err(format!(
-                    "columns: there is no field \"{field}\"; there are: story, system, id, item, \
-                     prompt, reference"
-                )));
-            }
+    for (typed, name) in columns {
+        let field = Field::ALL.into_iter().find(|field| field.names()[0] == typed);
+        let Some(given) = field.and_then(|field| names.given_mut(field)) else {
+            let can_be_named = |field: &Field| names.given_mut(*field).is_some();
+            let known = Field::ALL.into_iter().filter(can_be_named).map(|field| field.names()[0]);
+            return Err(PyValueError::new_err(format!(
+                "columns: there is no field \"{typed}\"; there are: {}",
+                known.collect::<Vec<_>>().join(", ")
+            )));
         };
         *given = Some(name.clone());
     }
@@ -158,7 +156,7 @@ pub struct Columns {
 /// One column.
 enum Cells {
     Texts(Texts),
-    Values(Vec<Value>),
+    Values(Vec<RowValue>),
 }
 
 impl Columns {
@@ -203,7 +201,7 @@ impl Rows for Columns {
         self.count
     }
 
-    fn row(&self, at: usize) -> Value {
+    fn row(&self, at: usize) -> RowValue {
         self.fields.record(|column| match &self.columns[column] {
             Cells::Texts(texts) => texts.row(at),
             Cells::Values(values) => values[at].clone(),
@@ -211,10 +209,10 @@ impl Rows for Columns {
     }
 }
 
-/// The value of a Python object in JSON. `name` says what it is.
-fn json(value: &Bound<'_, PyAny>, name: &dyn Fn() -> String, depth: usize) -> PyResult<Value> {
+/// The value of a Python object. `name` says what it is.
+fn json(value: &Bound<'_, PyAny>, name: &dyn Fn() -> String, depth: usize) -> PyResult<RowValue> {
     if is_missing(value) {
-        return Ok(Value::Null);
+        return Ok(RowValue::default());
     }
     if depth > 8 {
         return Err(PyValueError::new_err(format!("{} is nested too deeply", name())));
@@ -222,35 +220,31 @@ fn json(value: &Bound<'_, PyAny>, name: &dyn Fn() -> String, depth: usize) -> Py
     if let Ok(text) = value.cast::<PyString>() {
         // A text with half of a surrogate pair is no Unicode text.
         let text = text.to_str().map_err(|e| PyValueError::new_err(format!("{}: {e}", name())))?;
-        return Ok(Value::String(text.to_owned()));
+        return Ok(RowValue::from(text));
     }
     if value.is_instance_of::<PyBool>() {
-        return Ok(Value::Bool(value.extract()?));
+        return Ok(RowValue::from(value.extract::<bool>()?));
     }
     if value.is_instance_of::<PyInt>() {
-        let integer: Result<Number, _> = value
-            .extract::<i64>()
-            .map(Number::from)
-            .or_else(|_| value.extract::<u64>().map(Number::from));
-        return integer.map(Value::Number).map_err(|_| {
+        let integer = value.extract::<i64>().map(RowValue::from);
+        return integer.or_else(|_| value.extract::<u64>().map(RowValue::from)).map_err(|_| {
             PyValueError::new_err(format!("{} is an integer that is too large", name()))
         });
     }
     if value.is_instance_of::<PyFloat>() {
-        return Ok(number(value.extract::<f64>()?));
+        return Ok(RowValue::from(value.extract::<f64>()?));
     }
     if let Ok(map) = value.cast::<PyDict>() {
-        let mut object = Map::new();
-        for (key, value) in map {
+        let field = |(key, value): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
             let inner = || format!("{}[{key:?}]", name());
-            object.insert(key.str()?.to_str()?.to_owned(), json(&value, &inner, depth + 1)?);
-        }
-        return Ok(Value::Object(object));
+            Ok((key.str()?.to_str()?.to_owned(), json(&value, &inner, depth + 1)?))
+        };
+        return map.iter().map(field).collect();
     }
     if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {
         let list = value.cast::<PySequence>()?;
         let items = list.try_iter()?.map(|item| json(&item?, name, depth + 1));
-        return Ok(Value::Array(items.collect::<PyResult<_>>()?));
+        return items.collect();
     }
     // Numbers and arrays of numpy turn themselves into Python's.
     for method in ["tolist", "as_py"] {
@@ -263,11 +257,6 @@ fn json(value: &Bound<'_, PyAny>, name: &dyn Fn() -> String, depth: usize) -> Py
         name(),
         type_name(value)
     )))
-}
-
-/// A number in JSON, where NaN is no value. JSON has no infinity; as a text it is a bad record.
-pub fn number(number: f64) -> Value {
-    if number.is_infinite() { Value::String(number.to_string()) } else { Value::from(number) }
 }
 
 /// Whether a value stands for no value: `None`, NaN, or the `NA` of pandas.
@@ -317,19 +306,7 @@ impl Rows for WithReferences {
         self.rows.count()
     }
 
-    fn row(&self, at: usize) -> Value {
-        let mut record = match self.rows.row(at) {
-            Value::Object(record) => record,
-            story => Map::from_iter([(Field::Story.names()[0].to_owned(), story)]),
-        };
-        let own = record.remove(Field::Reference.names()[0]);
-        let mut all = match own {
-            None | Some(Value::Null) => Vec::new(),
-            Some(Value::Array(texts)) => texts,
-            Some(text) => vec![text],
-        };
-        all.extend(self.references[at].iter().map(|text| Value::String(text.clone())));
-        record.insert(Field::Reference.names()[0].to_owned(), Value::Array(all));
-        Value::Object(record)
+    fn row(&self, at: usize) -> RowValue {
+        self.rows.row(at).with_references(&self.references[at])
     }
 }

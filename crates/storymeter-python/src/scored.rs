@@ -7,7 +7,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyCapsule, PyDict, PyList};
 use storymeter::input::Inputs;
-use storymeter::ledger::{Against, Resampling, Summary};
+use storymeter::summary::{Against, Resampling, Summary};
 use storymeter::{Overview, ReadyScorer, Run, ScoreTable, ScoredTable, TextNote};
 use storymeter_core::write::ScoreFormat;
 use storymeter_core::{Column, Progress, Role, Value};

@@ -7,7 +7,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 use storymeter::input::{Inputs, ReferenceFiles};
-use storymeter::ledger::{Against, Resampling};
+use storymeter::summary::{Against, Resampling};
 use storymeter::{Device, Precision, ReadyScorer};
 use storymeter_core::read::{DuplicateIds, FieldNames, Format, ReadOptions, Rows};
 use storymeter_meta::study::Sides;
@@ -108,7 +108,10 @@ impl PyScorer {
         show: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Scored> {
         let inputs = reading.inputs(py)?;
-        let resampling = Resampling { resamples, seed, ..Resampling::default() };
+        let resampling = Resampling::default().with(|it| {
+            it.resamples = resamples;
+            it.seed = seed;
+        });
         let sides = if one_sided { Sides::One } else { Sides::Two };
         let against = against.map(|system| Against::new(system).sides(sides));
         let ready = Arc::clone(&self.ready);
@@ -149,8 +152,7 @@ impl Reading<'_> {
     /// The inputs, which are read as [`Reading::options`] says.
     pub fn inputs(self, py: Python<'_>) -> PyResult<Inputs> {
         let options = self.options()?;
-        let references =
-            ReferenceFiles { files: self.reference_files, ..ReferenceFiles::default() };
+        let references = ReferenceFiles::default().with(|it| it.files = self.reference_files);
         let rows: Arc<dyn Rows> = match self.kind.as_str() {
             "files" => {
                 let inputs = Inputs::new(self.stories.extract()?, options);

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use storymeter::Overview;
-use storymeter::ledger::Resampling;
-use storymeter::shards::{self, MergeNote, MergeOptions, Outcome, ShardOptions};
+use storymeter::shards::{self, MergeNote, MergeOptions, Outcome, PlanOptions, ShardOptions};
+use storymeter::summary::Resampling;
+use storymeter_core::Settings;
 use storymeter_core::read::{Format, ReadOptions};
 use storymeter_core::write::ScoreFormat;
-use storymeter_core::{Error, Place, Settings};
 
 use crate::errors;
 use crate::scored::{self, SummaryRow, skipped, summary_row};
@@ -60,8 +60,35 @@ fn score_format(name: &str) -> PyResult<ScoreFormat> {
 /// the output.
 type Planned = (u64, u64, (PathBuf, PathBuf, &'static str));
 
-/// Gives every input an output in a folder, which is made if it is not there. Returns the shards of
-/// this job, and all inputs of all jobs.
+/// The shards of a run, in a folder that is there: `storymeter._native.Prepared`.
+#[pyclass(frozen, module = "storymeter._native")]
+pub struct Prepared(shards::Prepared);
+
+#[pymethods]
+impl Prepared {
+    /// The shards of this job.
+    #[getter]
+    fn own(&self) -> Vec<Planned> {
+        let planned = |shard: &shards::Shard| {
+            let files = (shard.input.clone(), shard.output.clone(), shard.format.ending());
+            (shard.place, shard.of, files)
+        };
+        self.0.own.iter().map(planned).collect()
+    }
+
+    /// The inputs of all jobs.
+    #[getter]
+    fn inputs(&self) -> Vec<PathBuf> {
+        self.0.all.iter().map(|shard| shard.input.clone()).collect()
+    }
+
+    /// Removes the folder if it was made for this run, which failed, and has no file.
+    fn remove_empty_folder(&self) {
+        self.0.remove_empty_folder();
+    }
+}
+
+/// Gives every input an output in a folder, which is made if it is not there.
 ///
 /// If nothing is to be resumed, the folder must have no files. If only a part of the list is scored
 /// here, it must not have the files of that part.
@@ -75,28 +102,18 @@ pub fn plan_shards(
     format: Option<&str>,
     resume: bool,
     job: Option<(u64, u64)>,
-) -> PyResult<(Vec<Planned>, Vec<PathBuf>)> {
+) -> PyResult<Prepared> {
     let out_format = out_format.map(score_format).transpose()?;
     let format = format.map(str::parse::<Format>).transpose();
     let format = format.map_err(|e| PyValueError::new_err(e.to_string()))?;
-    let planned = || -> storymeter::Result<(Vec<shards::Shard>, Vec<PathBuf>)> {
-        let all = shards::plan(&inputs, &out_dir, out_format, format)?;
-        let inputs = all.iter().map(|shard| shard.input.clone()).collect();
-        std::fs::create_dir_all(&out_dir).map_err(|e| Error::io(Place::file(&out_dir), e))?;
-        let own = match job {
-            Some((number, jobs)) => shards::chosen(all, number, jobs),
-            None => all,
-        };
-        if !resume {
-            shards::refuse_leftovers(&out_dir, &own, job.is_none())?;
-        }
-        Ok((own, inputs))
-    };
-    let (planned, inputs) = py.detach(planned).map_err(|error| errors::error(py, error))?;
-    let shard = |shard: shards::Shard| {
-        (shard.place, shard.of, (shard.input, shard.output, shard.format.ending()))
-    };
-    Ok((planned.into_iter().map(shard).collect(), inputs))
+    let options = PlanOptions::default().with(|it| {
+        it.format = out_format;
+        it.input_format = format;
+        it.job = job;
+        it.resume = resume;
+    });
+    let prepared = py.detach(|| shards::prepare(&inputs, &out_dir, &options));
+    prepared.map(Prepared).map_err(|error| errors::error(py, error))
 }
 
 /// Scores a shard. Returns whether it had to be scored, how many stories have scores, and how many
@@ -153,7 +170,10 @@ pub fn merge_shards(
         it.settings = settings;
         it.expect = expect;
     });
-    let resampling = Resampling { resamples, seed, ..Resampling::default() };
+    let resampling = Resampling::default().with(|it| {
+        it.resamples = resamples;
+        it.seed = seed;
+    });
     work::run(py, threads, None, move |progress| {
         let merged = shards::merge(&paths, &options)?;
         let overview = Overview::new(&merged.run, &resampling, None, progress)?;
@@ -166,7 +186,7 @@ impl Merged {
     /// How many stories have scores.
     #[getter]
     fn stories(&self) -> usize {
-        self.merged.run.ledger().texts()
+        self.merged.run.score_rows().texts()
     }
 
     /// The score files with their numbers of stories, in the order of the inputs.

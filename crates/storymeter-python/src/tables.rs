@@ -41,7 +41,9 @@ impl Table {
     }
 
     /// Makes a table of columns of the same length. Ratings are by criterion, by story, by rater.
+    /// Words and flags are by story, where they are known.
     #[staticmethod]
+    #[allow(clippy::too_many_arguments, reason = "Python calls it with the columns of a frame")]
     fn from_columns(
         py: Python<'_>,
         ids: Vec<String>,
@@ -50,6 +52,8 @@ impl Table {
         scores: Vec<Numbers>,
         ratings: Vec<(String, Vec<Vec<Option<f64>>>)>,
         texts: Option<Vec<Option<String>>>,
+        words: Vec<Option<u64>>,
+        flags: Vec<Vec<String>>,
     ) -> PyResult<Self> {
         let made = move || {
             let names = ids.into_iter().zip(systems).zip(items);
@@ -61,6 +65,8 @@ impl Table {
                     ..Row::default()
                 })
                 .collect();
+            rows.iter_mut().zip(words).for_each(|(row, words)| row.words = words);
+            rows.iter_mut().zip(flags).for_each(|(row, flags)| row.flags = flags);
             for (criterion, given) in ratings {
                 for (row, raters) in rows.iter_mut().zip(given) {
                     rate(&mut row.ratings, &criterion, &raters);
@@ -136,17 +142,21 @@ impl StudySettings {
     pub fn settings(&self) -> PyResult<Settings> {
         let tests = [Test::Williams, Test::Steiger, Test::Meng, Test::Permutation];
         let intervals = [IntervalMethod::Fisher, IntervalMethod::Percentile, IntervalMethod::Bca];
-        Ok(Settings {
-            test: choice("test", &self.test, &tests.map(|one| (one.name(), one)))?,
-            sides: if self.one_sided { Sides::One } else { Sides::Two },
-            coefficient: Coefficient::Pearson,
-            correction: correction(&self.correction)?,
-            interval: choice("interval", &self.interval, &intervals.map(|one| (one.name(), one)))?,
-            confidence: share("confidence", self.confidence)?,
-            resamples: self.resamples,
-            pairs: PairOptions { draws: self.draws, seed: self.seed },
-            draws: DrawOptions { seed: self.seed, ..DrawOptions::default() },
-        })
+        let test = choice("test", &self.test, &tests.map(|one| (one.name(), one)))?;
+        let correction = correction(&self.correction)?;
+        let interval = choice("interval", &self.interval, &intervals.map(|one| (one.name(), one)))?;
+        let confidence = share("confidence", self.confidence)?;
+        Ok(Settings::default().with(|it| {
+            it.test = test;
+            it.sides = if self.one_sided { Sides::One } else { Sides::Two };
+            it.coefficient = Coefficient::Pearson;
+            it.correction = correction;
+            it.interval = interval;
+            it.confidence = confidence;
+            it.resamples = self.resamples;
+            it.pairs = PairOptions { draws: self.draws, seed: self.seed };
+            it.draws = DrawOptions { seed: self.seed, ..DrawOptions::default() };
+        }))
     }
 }
 

@@ -10,7 +10,7 @@ function describeStory(i) {
   if (prompt) parts.push(el("p", { class: "prompt" }, prompt));
   if (entry) parts.push(markedText(entry), ...hitsOf(entry).map(caption));
   if (!entry) parts.push(caption("The text of this story is not in this file."));
-  else if (entry.cut) {
+  else if (entry.cut && explainedText(entry) === undefined) {
     parts.push(caption("The end of the text is left out, to keep this file small."));
   }
   const humans = S.columns.filter((column) => column.human);
@@ -46,7 +46,7 @@ const MOST_ENTRIES = 8;
 /** The overused words, phrases and constructions of a story, if it was looked through for them. */
 function hitsOf(entry) {
   const hits = entry.explanation && entry.explanation.hits;
-  if (!Array.isArray(hits)) return [];
+  if (!Array.isArray(hits) || explainedText(entry) === undefined) return [];
   if (hits.length === 0) return ["No overused words, phrases or constructions were found (slop)."];
   const counts = new Map();
   for (const { entry: name } of hits) counts.set(name, (counts.get(name) || 0) + 1);
@@ -61,18 +61,24 @@ function hitsOf(entry) {
 /** What stands at a place that is marked as overused. */
 const overused = (hits) => hits.map((hit) => `overused ${hit.kind}: ${hit.entry}`).join("; ");
 
+/** The text that the places of an explanation are in; undefined if there is none. */
+const explainedText = ({ explanation }) =>
+  explanation && typeof explanation.text === "string" ? explanation.text : undefined;
+
 /**
  * The text, in which words that the model would change, sentences that count against the story and
- * overused words and phrases are marked. Offsets count bytes of UTF-8.
+ * overused words and phrases are marked. Offsets count bytes of UTF-8 in the text of the
+ * explanation, which need not be that of the story (`score --clean`). Without it, nothing is
+ * marked.
  */
 function markedText(entry) {
   const explanation = entry.explanation;
+  const text = explainedText(entry);
   const box = el("p", { class: "text" });
-  if (!explanation || typeof explanation !== "object") {
+  if (text === undefined) {
     box.textContent = entry.text;
     return box;
   }
-  const text = typeof explanation.text === "string" ? explanation.text : entry.text;
   const bytes = new TextEncoder().encode(text);
   const decode = (start, end) => new TextDecoder().decode(bytes.slice(start, end));
   const isSpan = (span) =>

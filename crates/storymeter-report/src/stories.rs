@@ -35,7 +35,7 @@ pub struct Details {
     /// The prompt that the writer was given.
     pub prompt: Option<String>,
     /// The explanation that was written beside the scores, as it stands in the file.
-    pub explanation: Option<serde_json::Value>,
+    pub(crate) explanation: Option<serde_json::Value>,
 }
 
 impl StoryTable {

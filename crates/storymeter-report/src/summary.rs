@@ -6,7 +6,7 @@ use storymeter_meta::study::{
     Leader, MetricRanking, SIGNIFICANT, Standing, SystemAverages, Test, TestMatrix,
 };
 use storymeter_meta::view::{conclusion, correlation_symbol};
-use storymeter_meta::{Coefficient, Correction, Finding, Kind, Level, Study, WarningKind};
+use storymeter_meta::{Coefficient, Finding, Kind, Level, Study, WarningKind};
 
 /// A heading and the sentences under it.
 #[derive(Debug, Clone, PartialEq)]
@@ -58,7 +58,7 @@ fn best_metric(ranking: &MetricRanking, r: &str) -> String {
             ),
         };
     };
-    let method = format!("{}, {}", test_name(test), corrected(correction));
+    let method = format!("{}, corrected after {}", test_name(test), correction.authors());
     let names = ranking.undecided();
     let tested = ranking.tested();
     match names.len() {
@@ -230,11 +230,11 @@ fn differences(study: &Study) -> Vec<String> {
         matrices.iter().filter_map(|matrix| strongest_metric(study, matrix)).collect();
     if let (false, Some(matrix)) = (sentences.is_empty(), matrices.first()) {
         let explanation = format!(
-            "By {}, {}, p < {SIGNIFICANT}, {} for all pairs of metrics of the same criterion and \
+            "By {}, {}, p < {SIGNIFICANT}, corrected after {} for all pairs of metrics of the same criterion and \
              level.",
             test_name(matrix.test),
             matrix.sides.name(),
-            corrected(matrix.correction)
+            matrix.correction.authors()
         );
         sentences.insert(0, explanation);
     }
@@ -247,14 +247,6 @@ fn test_name(test: Test) -> &'static str {
         Test::Steiger => "Steiger's tests",
         Test::Meng => "the tests of Meng, Rosenthal and Rubin",
         Test::Permutation => "permutation tests",
-    }
-}
-
-fn corrected(correction: Correction) -> &'static str {
-    match correction {
-        Correction::Holm => "corrected after Holm",
-        Correction::BenjaminiHochberg => "corrected after Benjamini and Hochberg",
-        Correction::BenjaminiYekutieli => "corrected after Benjamini and Yekutieli",
     }
 }
 

@@ -50,7 +50,7 @@ impl Comparisons {
         }
         let keys: Vec<String> = keys.into_iter().map(|(key, _)| key).collect();
         // Columns that are compared together share their draws.
-        let options = Options { columns: keys.clone(), ..Options::default() };
+        let options = Options::default().with(|it| it.columns = keys.clone());
         match compare(stories.scores(), &options) {
             Ok(found) => all.found = found,
             Err(_) => all.compare_each(stories.scores(), &keys),

@@ -35,7 +35,7 @@ fn resampling(c: &mut Criterion) {
             sample
         };
         let (a, b_) = (sample(&first[..ITEMS]), sample(&first[ITEMS..2 * ITEMS]));
-        let resampling = Resampling { resamples: 1000, ..Resampling::default() };
+        let resampling = Resampling::default().with(|it| it.resamples = 1000);
         b.iter(|| compare_samples(&a, &b_, Score::Mean, &resampling).unwrap());
     });
     group.bench_function("paired shift", |b| {
@@ -57,7 +57,7 @@ fn resampling(c: &mut Criterion) {
         }
         let ratio = |sums: &[f64], scores: &mut [f64]| scores[0] = sums[0] / sums[1];
         let score = Score::OfSums { columns: 1, score: &ratio };
-        let resampling = Resampling { resamples: 1000, ..Resampling::default() };
+        let resampling = Resampling::default().with(|it| it.resamples = 1000);
         b.iter(|| score_intervals(&sample, score, &resampling).unwrap());
     });
     let table = |v| Matrix::new(v, SYSTEMS, ITEMS).unwrap();

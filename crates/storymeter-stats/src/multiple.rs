@@ -14,6 +14,7 @@ use crate::error::{Result, StatsError};
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub enum Correction {
     /// [`holm`]: controls the probability of any false discovery, under any dependence.
     #[default]
@@ -34,6 +35,16 @@ impl Correction {
             Self::Holm => "holm",
             Self::BenjaminiHochberg => "benjamini-hochberg",
             Self::BenjaminiYekutieli => "benjamini-yekutieli",
+        }
+    }
+
+    /// Who proposed it, as a text says it: `Holm`, `Benjamini and Hochberg`,
+    /// `Benjamini and Yekutieli`.
+    pub fn authors(self) -> &'static str {
+        match self {
+            Self::Holm => "Holm",
+            Self::BenjaminiHochberg => "Benjamini and Hochberg",
+            Self::BenjaminiYekutieli => "Benjamini and Yekutieli",
         }
     }
 

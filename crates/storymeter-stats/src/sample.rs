@@ -16,6 +16,7 @@ pub(crate) fn is_drawn(items: usize) -> bool {
 /// How many draws intervals and tests take, and from which random numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct Resampling {
     /// The number of resamples.
     pub resamples: usize,
@@ -32,6 +33,13 @@ impl Default for Resampling {
 }
 
 impl Resampling {
+    /// The options after a change.
+    #[must_use]
+    pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
+        change(&mut self);
+        self
+    }
+
     /// The default number of resamples.
     pub const RESAMPLES: usize = 9999;
     /// The default seed.
@@ -57,6 +65,7 @@ pub struct Sample {
 
 /// How the terms of stories become scores.
 #[derive(Clone, Copy)]
+#[non_exhaustive]
 pub enum Score<'a> {
     /// Each term is a value of a column of its own, whose score is the mean of the values.
     Mean,

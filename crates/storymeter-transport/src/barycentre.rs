@@ -51,7 +51,7 @@ pub fn from_zeros(clouds: &[&[f64]], width: usize) -> Result<Vec<f64>> {
 /// distances, such as the matrix products of a neural network.
 ///
 /// # Errors
-/// Those of [`from_zeros`], and an error if a distance is negative or not finite.
+/// Fails as [`from_zeros`] does, and if a distance is negative or not finite.
 pub fn from_zeros_by(
     clouds: &[&[f64]],
     width: usize,

@@ -41,7 +41,7 @@ impl Problem {
     /// A problem in which all points of a side have the same mass.
     ///
     /// # Errors
-    /// Those of [`Problem::new`].
+    /// Fails as [`Problem::new`] does.
     pub fn uniform(left: usize, right: usize, costs: Vec<f64>) -> Result<Self> {
         Self::new(&vec![1.0; left], &vec![1.0; right], costs)
     }

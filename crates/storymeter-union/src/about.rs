@@ -28,8 +28,8 @@ pub struct About {
     pub limits: Vec<String>,
     /// What the model must not be used for.
     pub not_for: Vec<String>,
-    /// What explanations compare its scores with.
-    #[serde(rename = "yardstick", skip_serializing_if = "Option::is_none")]
+    /// What explanations compare its scores with. Earlier versions wrote it as `yardstick`.
+    #[serde(alias = "yardstick", skip_serializing_if = "Option::is_none")]
     pub reference_scores: Option<ReferenceScores>,
 }
 

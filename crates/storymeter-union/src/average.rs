@@ -4,9 +4,9 @@
 //! the loss. The middle of the valley generalises better than its sides ("model soups", Wortsman et
 //! al. 2022).
 
-use serde_json::{Map, Value};
+use serde_json::json;
 
-use crate::{Error, Heads, Model, Result};
+use crate::{Error, Heads, Model, Result, TrainingRecord};
 
 impl Model {
     /// Averages the weights, the heads and the calibration of the score.
@@ -111,10 +111,9 @@ impl Model {
             criteria.heads.iter_mut().for_each(|criterion| criterion.calibration = None);
             criteria.calibrated_on = None;
         }
-        let signature =
-            |model: &Model| model.card.training.get("signature").cloned().unwrap_or(Value::Null);
-        let signatures = models.iter().map(signature).collect();
-        mean.card.training = Map::from_iter([("average_of".to_owned(), Value::Array(signatures))]);
+        let signatures: Vec<_> =
+            models.iter().map(|model| model.card.training.signature()).collect();
+        mean.card.training = TrainingRecord::new(json!({ "average_of": signatures }));
         Ok(mean)
     }
 }

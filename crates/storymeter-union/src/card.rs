@@ -122,7 +122,27 @@ pub struct Card {
     pub about: About,
     /// How the model was trained: all settings, hashes of the data, and the signature. Nothing is
     /// computed from it.
-    pub training: Map<String, Value>,
+    pub training: TrainingRecord,
+}
+
+/// How a model was trained, as its card keeps it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct TrainingRecord(pub(crate) Map<String, Value>);
+
+impl TrainingRecord {
+    /// Takes an object. Anything else is an empty record.
+    pub fn new(record: impl Serialize) -> Self {
+        match serde_json::to_value(record) {
+            Ok(Value::Object(record)) => Self(record),
+            _ => Self::default(),
+        }
+    }
+
+    /// The settings in one line, if the model was trained by this program.
+    pub fn signature(&self) -> Option<&str> {
+        self.0.get("signature")?.as_str()
+    }
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
@@ -157,7 +177,7 @@ impl Default for Card {
             criteria: None,
             grid: None,
             about: About::default(),
-            training: Map::new(),
+            training: TrainingRecord::default(),
         }
     }
 }
@@ -211,7 +231,7 @@ impl Card {
     }
 
     /// Drops reference scores that are about other weights or another calibration.
-    pub(crate) fn keep_yardstick_of(&mut self, fingerprint: &str) {
+    pub(crate) fn keep_reference_scores_of(&mut self, fingerprint: &str) {
         let reference = &mut self.about.reference_scores;
         *reference = reference.take().filter(|one| one.weights == fingerprint);
     }

@@ -165,7 +165,7 @@ impl Location {
             Self::Path(folder) => {
                 let mut model = Model::load(folder)?;
                 let fingerprint = model.fingerprint();
-                model.card.keep_yardstick_of(&fingerprint);
+                model.card.keep_reference_scores_of(&fingerprint);
                 let own = model.sentences.as_ref().map(|_| folder_size(&folder.join(FOLDER)));
                 return Ok(Description {
                     location: self.clone(),

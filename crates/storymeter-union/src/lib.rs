@@ -76,7 +76,7 @@ mod window;
 
 pub use about::{About, Agreement, DiagnosisFigure, Estimate, ModelSource};
 pub use calibrate::{Calibration, DamageCalibration, calibrate};
-pub use card::{Card, Kind, Pooling, Reconstruction};
+pub use card::{Card, Kind, Pooling, Reconstruction, TrainingRecord};
 pub use disscore::ENTRY as DISSCORE;
 #[cfg(feature = "cuda")]
 pub use engine::GpuPrecision;

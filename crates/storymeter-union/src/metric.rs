@@ -36,9 +36,8 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 use storymeter_core::{
-    Depth, Description, Device, DeviceProblem, Direction, Entry, Explained, Metric, MetricError,
-    Needs, Precision, Prepared, Range, Rationale, Request, Resources, Rows, Story, Value,
-    finite_or,
+    Depth, Description, DeviceProblem, Direction, Entry, Explained, Metric, MetricError, Needs,
+    Precision, Prepared, Range, Rationale, Request, Resources, Rows, Story, Value, finite_or,
 };
 
 #[cfg(feature = "cuda")]
@@ -101,10 +100,10 @@ pub(crate) fn open_model(request: &Request<'_>, kind: Kind) -> Result<Opened, Me
         }
     };
     let precision = settings.precision.unwrap_or(Precision::Int8);
-    let opened = match (settings.device, precision) {
-        (Device::Cpu, Precision::Int8) => location.open(crate::Precision::Int8),
-        (Device::Cpu, Precision::F32) => location.open(crate::Precision::F32),
-        (Device::Cpu, Precision::F16 | Precision::Bf16) => {
+    let opened = match (settings.device.gpu(), precision) {
+        (None, Precision::Int8) => location.open(crate::Precision::Int8),
+        (None, Precision::F32) => location.open(crate::Precision::F32),
+        (None, Precision::F16 | Precision::Bf16) => {
             return Err(MetricError::Device {
                 metric: request.key.to_owned(),
                 problem: DeviceProblem::Precision,
@@ -112,9 +111,9 @@ pub(crate) fn open_model(request: &Request<'_>, kind: Kind) -> Result<Opened, Me
             });
         }
         #[cfg(feature = "cuda")]
-        (Device::Cuda(gpu), precision) => location.open_on_gpu(gpu, on_gpu(precision)),
+        (Some(gpu), precision) => location.open_on_gpu(gpu, on_gpu(precision)),
         #[cfg(not(feature = "cuda"))]
-        (Device::Cuda(_), _) => {
+        (Some(_), _) => {
             return Err(MetricError::Device {
                 metric: request.key.to_owned(),
                 problem: DeviceProblem::Missing,
@@ -194,9 +193,12 @@ impl Metric for HumanScore {
         if !self.description.explains {
             return Ok(None);
         }
-        let explain = |story: &Prepared<'_>| match depth {
-            Depth::Weakest => self.scorer.explain(story.story),
-            Depth::All => self.scorer.explain_every_sentence(story.story),
+        let explain = |story: &Prepared<'_>| {
+            if depth == Depth::All {
+                self.scorer.explain_every_sentence(story.story)
+            } else {
+                self.scorer.explain(story.story)
+            }
         };
         let explanations: Vec<Explanation> = stories
             .par_iter()

@@ -137,7 +137,7 @@ impl Opened {
         mut card: Card,
         fingerprint: String,
     ) -> Self {
-        card.keep_yardstick_of(&fingerprint);
+        card.keep_reference_scores_of(&fingerprint);
         card.add_name_tokens(&mut tokenizer);
         let tokens_read = AtomicU64::new(0);
         Self {

@@ -3,7 +3,7 @@
 //!
 //! A score of 0.6 says little to someone who has not seen other scores. That it is higher than
 //! those of 62% of human stories says more. So a released model comes with histograms of the scores
-//! of real stories. `tools/yardstick.py` makes them.
+//! of real stories. `tools/reference_scores.py` makes them.
 
 use serde::{Deserialize, Serialize};
 use storymeter_core::{Norms, ScoreColumn, Validity, length_range};

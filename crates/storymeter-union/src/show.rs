@@ -1,7 +1,7 @@
 //! Writes an explanation for people: what the score says, what is wrong with the story, and what
 //! each sentence does to the score.
 
-use storymeter_core::number::percent;
+use storymeter_core::number::place;
 use storymeter_core::{Effect, Rationale, Span, SpanKind};
 
 use crate::explain::{HARDLY, LITTLE, LOT};
@@ -81,7 +81,8 @@ impl Rationale for Explanation {
         if !self.every_sentence {
             spans.plain(&format!(
                 "Shown are the {MOST_LOWERING} sentences that lower the score most and the \
-                 {MOST_RAISING} that raise it most, if they change\nit by {HARDLY:.2} or more.\n",
+                 {MOST_RAISING} that raise it most, if they change\nit by {HARDLY:.2} or more. Less is \
+                 within the error of these numbers.\n",
             ));
         }
         spans.plain("\n");
@@ -189,10 +190,12 @@ impl Explanation {
 
 /// Where a score stands, as a part of a sentence.
 fn stands(standing: &Standing) -> String {
+    let [human, machine] = [standing.above_human, standing.above_machine].map(place);
+    // What both have in common is said once.
+    let both = ["higher than ", "among "].into_iter().find(|verb| human.starts_with(verb));
+    let machine = both.and_then(|verb| machine.strip_prefix(verb)).unwrap_or(&machine);
     format!(
-        "higher than {} of human stories and {} of stories by {} of this length ({})",
-        percent(standing.above_human),
-        percent(standing.above_machine),
+        "{human} of human stories and {machine} of stories by {} of this length ({})",
         standing.machines,
         standing.lengths()
     )
@@ -293,7 +296,7 @@ mod tests {
     fn every_part_of_an_explanation_is_shown_in_words() {
         let standing = Standing {
             above_human: 0.62,
-            above_machine: 0.997,
+            above_machine: 0.97,
             human_stories: 100,
             machine_stories: 100,
             machines: "models of 2018 to 2021".to_owned(),
@@ -314,19 +317,19 @@ mod tests {
             }),
             repetition_effect: 0.034,
             weakest_pair: Some(WeakPair { first: 1, score: 0.03 }),
-            ..explanation("Mira ran. It rained.\nA whale! She sat.", &[0.3, -0.15, -0.02, 0.0])
+            ..explanation("Mira ran. It rained.\nA whale! She sat.", &[0.3, -0.15, -0.08, 0.0])
         };
         assert_eq!(
             shown(&explanation.spans()),
             "\
-union 0.5000, higher than 62% of human stories and 99.7% of stories by models of 2018 to 2021 of \
+union 0.5000, higher than 62% of human stories and 97% of stories by models of 2018 to 2021 of \
 this length (up to 80 words)
   Warning: the text looks like a poem or a song. The score was made for English stories.
   repetition likely (0.51), incoherence possible (0.20)
   Words that come again and again lower the score by 0.03.
   raises the score a lot     +0.30  Mira ran.
   lowers the score           -0.15  It rained.
-  lowers the score a little  -0.02  A whale!
+  lowers the score a little  -0.08  A whale!
   hardly changes the score    0.00  She sat.
   No single sentence is to blame: the story as a whole does not hang together.
   These two neighbours fit least (as a story of their own they score 0.03):
@@ -337,6 +340,30 @@ this length (up to 80 words)
         let kinds: Vec<SpanKind> = explanation.spans().into_iter().map(|span| span.kind).collect();
         assert!(kinds.contains(&SpanKind::Warning));
         assert!(kinds.contains(&SpanKind::Changes(Effect::RaisesALot)));
+    }
+
+    /// The table of the stories has the same words.
+    #[test]
+    fn the_ends_are_among_the_lowest_and_highest() {
+        let place = |above_human: f64, above_machine: f64| {
+            let standing = Standing {
+                above_human,
+                above_machine,
+                human_stories: 100,
+                machine_stories: 100,
+                machines: "models".to_owned(),
+                shortest: 0,
+                longest: Some(80),
+            };
+            let text = stands(&standing);
+            text.strip_suffix(" of stories by models of this length (up to 80 words)")
+                .expect("the machine stories")
+                .to_owned()
+        };
+        let lowest = "among the lowest 1% of human stories and";
+        assert_eq!(place(0.002, 0.04), format!("{lowest} higher than 4%"));
+        assert_eq!(place(0.0, 0.001), format!("{lowest} the lowest 1%"));
+        assert_eq!(place(0.5, 0.999), "higher than 50% of human stories and among the highest 1%");
     }
 
     #[test]
@@ -374,7 +401,7 @@ this length (up to 80 words)
     #[test]
     fn only_the_strongest_sentences_are_shown_unless_all_are_asked_for() {
         let text = "A one. B two. C three. D four. E five. F six. G seven.";
-        let effects = [-0.03, 0.3, -0.2, 0.01, -0.04, 0.02, -0.019];
+        let effects = [-0.08, 0.3, -0.2, 0.01, -0.09, 0.07, -0.069];
         let short = Explanation { every_sentence: false, ..explanation(text, &effects) };
         let names = |text: &str| -> Vec<char> {
             text.lines().skip(1).filter_map(|line| line.trim().chars().nth(34)).collect()
@@ -383,7 +410,7 @@ this length (up to 80 words)
         assert_eq!(names(&shown(&explanation(text, &effects).spans())).len(), 7);
         assert!(shown(&short.legend()).contains("Shown are the 3 sentences"));
         let calm = Explanation { every_sentence: false, ..explanation(text, &[0.01, -0.01]) };
-        assert!(shown(&calm.spans()).contains("No sentence changes the score by 0.02 or more."));
+        assert!(shown(&calm.spans()).contains("No sentence changes the score by 0.07 or more."));
     }
 
     #[test]

@@ -294,7 +294,7 @@ impl StoredModel {
             .ok_or_else(|| wrong("its header is longer than the file".to_owned()))?;
         let mut header: Header = serde_json::from_slice(header)
             .map_err(|e| wrong(format!("its header: {}", brief(e))))?;
-        header.card.keep_yardstick_of(&header.fingerprint);
+        header.card.keep_reference_scores_of(&header.fingerprint);
         let start = FIXED + fixed.header;
         let room = bytes.len() - start;
         if header.parts.iter().any(|(_, r)| r.start > r.end || r.end > room) {

@@ -52,7 +52,7 @@ pub fn score_table(rows: Vec<Row>, columns: Vec<(String, Vec<Option<f64>>)>) -> 
         let value = |score: Option<f64>| -> Value {
             score.filter(|score| !score.is_nan()).ok_or(Absence::NotGiven)
         };
-        let column = Column { range, ..Column::metric(key, direction) };
+        let column = Column::metric(key, direction).with(|it| it.range = range);
         table.push(column, scores.into_iter().map(value).collect());
     }
     if !unknown.is_empty() {

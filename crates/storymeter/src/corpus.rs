@@ -111,6 +111,11 @@ impl NamedMetric {
     /// `references` has one entry per hypothesis: a text, or several texts. A metric that needs no
     /// reference takes an empty list.
     ///
+    /// All hypotheses count, also empty texts and refusals, as they do in sacrebleu and the like. A
+    /// [`Scorer`](crate::Scorer) leaves such texts out unless it
+    /// [keeps refusals](crate::Scorer::keep_refusals). The signature says `refusals:kept` in both
+    /// cases.
+    ///
     /// ```
     /// let bleu = storymeter::metric("bleu")?;
     /// let score = bleu.corpus_score(&["the cat sat on the mat"], &["the cat sat on a mat"])?;
@@ -174,6 +179,8 @@ impl NamedMetric {
             Some(part) => signature_of(&part, references),
             None => Signature::new(&self.typed),
         };
+        // A pair counts whatever its text is, as in the tools whose corpus scores papers report.
+        let signature = signature.with("refusals", "ref", "kept");
         let signature = signature.with("stories", "n", stories).with_version();
         let keys = metrics.columns().iter().map(|column| column.key.clone());
         CorpusScore { values: keys.zip(values).collect(), signature }

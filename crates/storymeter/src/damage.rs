@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 use serde::Serialize;
 pub use storymeter_perturb::{
-    CheckedConfig, Config, Donors, Edit, Perturbation, Preset, Tally, Technique, Unchanged,
+    CheckedConfig, Config, DamageCounts, Donors, Edit, Perturbation, Preset, Technique, Unchanged,
 };
 pub use storymeter_text::lexicon::Lexicon;
 
@@ -112,7 +112,7 @@ impl Sample {
 #[derive(Debug, Default)]
 pub struct Account {
     /// How often each technique was used.
-    pub tally: Tally,
+    pub counts: DamageCounts,
     /// The bad records, which were skipped.
     pub skipped: Skipped,
     /// What was read; nothing for stories in memory.
@@ -125,11 +125,12 @@ pub struct Samples {
     /// The samples, in the order of the stories.
     pub samples: Vec<Sample>,
     /// How often each technique was used.
-    pub tally: Tally,
+    pub counts: DamageCounts,
 }
 
 /// What becomes of bad records among the donors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum BadDonors {
     /// They are left out. The donors are the stories themselves, and what is wrong with them is
     /// reported when they are damaged.
@@ -182,7 +183,7 @@ fn name(path: &Path) -> String {
 #[derive(Default)]
 struct Part {
     samples: Vec<Sample>,
-    tally: Tally,
+    counts: DamageCounts,
     skipped: Skipped,
     records: u64,
 }
@@ -294,10 +295,10 @@ impl Damage {
         let mut records = inputs.records(progress)?;
         let skip_bad = inputs.skips_bad();
         let account = self.each(donors, &mut records, skip_bad, progress, work, take)?;
-        let intake = records.finish()?;
-        let mut skipped = intake.skipped().clone();
+        let checker = records.finish()?;
+        let mut skipped = checker.skipped().clone();
         skipped.merge(account.skipped);
-        Ok(Account { skipped, summary: intake.summary(), ..account })
+        Ok(Account { skipped, summary: checker.summary(), ..account })
     }
 
     fn each<R: Send, E: From<Error>>(
@@ -323,7 +324,7 @@ impl Damage {
                 let (result, part) = part?;
                 progress.advance(part.records);
                 take(result)?;
-                account.tally.merge(&part.tally);
+                account.counts.merge(&part.counts);
                 account.skipped.merge(part.skipped);
             }
         }
@@ -378,7 +379,7 @@ impl Damage {
             made.samples.extend(samples);
             Ok::<(), Error>(())
         })?;
-        Ok(Samples { tally: account.tally, ..made })
+        Ok(Samples { counts: account.counts, ..made })
     }
 
     fn part(
@@ -406,7 +407,7 @@ impl Damage {
         for draw in 0..self.per_story {
             let stream = StreamId::Draw { record: number, draw };
             let outcome = perturber.perturb(&story, self.seed, stream);
-            part.tally.add(&outcome);
+            part.counts.add(&outcome);
             match outcome {
                 Ok(perturbation) => part.samples.push(Sample {
                     id: story.id.clone(),
@@ -417,7 +418,8 @@ impl Damage {
                 Err(Unchanged::OnlyContext) => {
                     return Err(Error::OnlyContext { place: place.in_field("story") });
                 }
-                Err(Unchanged::NoEffect) => {}
+                // There is no sample, as the tally says.
+                Err(_) => {}
             }
         }
         Ok(())

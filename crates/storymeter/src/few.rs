@@ -3,7 +3,7 @@
 //!
 //! A mean over three stories and its interval answer a question that nobody asks of three stories.
 
-use storymeter_core::number::percent;
+use storymeter_core::number::place;
 use storymeter_core::{Pooling, ScoreColumn, Validity, length_range, terminal};
 use storymeter_executor::Part;
 
@@ -28,7 +28,7 @@ impl Run {
     pub(crate) fn few(&self) -> Option<Few<'_>> {
         let is_whole = |part: Part<'_>| part.metric.description().pooling == Pooling::Sum;
         let (stories, metrics) = (self.first_stories(), self.metrics());
-        let all_known = stories.len() == self.ledger().len() && !stories.is_empty();
+        let all_known = stories.len() == self.score_rows().len() && !stories.is_empty();
         (all_known && stories.len() <= MOST_FEW && !metrics.parts().any(is_whole))
             .then(|| Few { stories, columns: metrics.columns() })
     }
@@ -154,12 +154,7 @@ fn standing(column: &ScoreColumn, value: f64, story: &FewStory) -> String {
     let Some(norms) = &column.norms else { return String::new() };
     let (share, lengths) = (norms.share_below(value, story.words), norms.lengths(story.words));
     let (Some(share), Some(lengths)) = (share, lengths) else { return String::new() };
-    // A hundred stories cannot say more, and 0.2% would look as if they did.
-    let place = match share {
-        share if share < 0.01 => "among the lowest 1%".to_owned(),
-        share if share > 0.99 => "among the highest 1%".to_owned(),
-        share => format!("higher than {}", percent(share)),
-    };
+    let place = place(share);
     format!("{place} of {} with {}", norms.stories(story.words), length_range(lengths))
 }
 
@@ -196,15 +191,17 @@ fn counted(words: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use storymeter_core::{Absence, Direction, Key, LengthClass, Norms, Range, Value};
+    use storymeter_core::{Absence, Column, Direction, LengthClass, Norms, Range, Value};
     use storymeter_text::flags::Flag;
     use storymeter_text::kind::TextKind;
 
     use super::*;
 
     fn column(key: &str, validity: Option<Validity>, norms: Option<Norms>) -> ScoreColumn {
-        let (key, range) = (Key::new(key), Range::UNIT);
-        ScoreColumn { key, direction: Direction::Higher, range, validity, norms }
+        ScoreColumn::from(&Column::metric(key, Direction::Higher).with(|it| {
+            it.range = Range::UNIT;
+            (it.validity, it.norms) = (validity, norms);
+        }))
     }
 
     fn card(measures: &str) -> Option<Validity> {

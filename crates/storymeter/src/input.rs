@@ -11,8 +11,8 @@ use std::thread::{self, JoinHandle};
 use rayon::prelude::*;
 use storymeter_core::file::Temporary;
 pub use storymeter_core::read::{
-    DuplicateIds, Field, FieldNames, Format, Intake, RawRecord, ReadOptions, Record, RowFields,
-    Rows, Summary,
+    DuplicateIds, Field, FieldNames, Format, RawRecord, ReadOptions, Record, RecordChecker,
+    RowFields, RowValue, Rows, Skipped, Summary,
 };
 use storymeter_core::read::{Parsed, RawRecords, Unchanged, put_aside};
 use storymeter_core::{Place, Progress, Story};
@@ -41,10 +41,10 @@ const MOST_HELD: usize = 2 << 30;
 /// use storymeter::Progress;
 /// use storymeter::input::{Inputs, ReadOptions};
 /// let inputs = Inputs::new(vec![path], ReadOptions::default());
-/// let mut intake = inputs.intake();
-/// let stories = inputs.stories(&mut intake, &Progress::unwatched())?;
+/// let mut checker = inputs.checker();
+/// let stories = inputs.stories(&mut checker, &Progress::unwatched())?;
 /// assert_eq!(stories[0].text, "A door opened.");
-/// assert_eq!(intake.summary().to_string(), "read 1 story from 1 file (jsonl)");
+/// assert_eq!(checker.summary().to_string(), "read 1 story from 1 file (jsonl)");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Inputs {
@@ -79,8 +79,8 @@ impl Inputs {
     /// use storymeter::Progress;
     /// use storymeter::input::{Inputs, ReadOptions};
     /// let inputs = Inputs::texts(vec!["A door opened.".to_owned()], ReadOptions::default());
-    /// let mut intake = inputs.intake();
-    /// assert_eq!(inputs.stories(&mut intake, &Progress::unwatched())?[0].id, "0");
+    /// let mut checker = inputs.checker();
+    /// assert_eq!(inputs.stories(&mut checker, &Progress::unwatched())?[0].id, "0");
     /// # Ok::<(), storymeter::Error>(())
     /// ```
     pub fn texts(texts: Vec<String>, options: ReadOptions) -> Self {
@@ -92,11 +92,11 @@ impl Inputs {
     /// ```
     /// use std::sync::Arc;
     /// use storymeter::Progress;
-    /// use storymeter::input::{Inputs, ReadOptions};
-    /// let rows: Vec<serde_json::Value> = vec!["A door opened.".into()];
+    /// use storymeter::input::{Inputs, ReadOptions, RowValue};
+    /// let rows: Vec<RowValue> = vec!["A door opened.".into()];
     /// let inputs = Inputs::rows(Arc::new(rows), ReadOptions::default());
-    /// let mut intake = inputs.intake();
-    /// assert_eq!(inputs.stories(&mut intake, &Progress::unwatched())?[0].id, "0");
+    /// let mut checker = inputs.checker();
+    /// assert_eq!(inputs.stories(&mut checker, &Progress::unwatched())?[0].id, "0");
     /// # Ok::<(), storymeter::Error>(())
     /// ```
     pub fn rows(rows: Arc<dyn Rows>, options: ReadOptions) -> Self {
@@ -150,19 +150,19 @@ impl Inputs {
 
     /// What takes the records of these inputs, once they are parsed: it skips bad ones, checks ids
     /// and knows what was read.
-    pub fn intake(&self) -> Intake {
-        Intake::new(&self.options)
+    pub fn checker(&self) -> RecordChecker {
+        RecordChecker::new(&self.options)
     }
 
-    /// All stories at once, for work that must hold them. They pass an [`Intake`], which knows
-    /// afterwards what was read. The stage of `progress` that is under way hears of each.
+    /// All stories at once, for work that must hold them. They pass a [`RecordChecker`], which
+    /// knows afterwards what was read. The stage of `progress` that is under way hears of each.
     ///
     /// # Errors
     /// Returns an error if the input cannot be read, a record is bad and bad records are not
     /// skipped, or the stories have more than 2 GiB of text.
-    pub fn stories(self, intake: &mut Intake, progress: &Progress) -> Result<Vec<Story>> {
+    pub fn stories(self, checker: &mut RecordChecker, progress: &Progress) -> Result<Vec<Story>> {
         let mut stories = Vec::new();
-        self.add_to(&mut stories, intake, progress)?;
+        self.add_to(&mut stories, checker, progress)?;
         Ok(stories)
     }
 
@@ -173,14 +173,14 @@ impl Inputs {
     pub fn add_to(
         self,
         stories: &mut Vec<Story>,
-        intake: &mut Intake,
+        checker: &mut RecordChecker,
         progress: &Progress,
     ) -> Result<()> {
         let mut held: usize = stories.iter().map(bytes).sum();
         for batch in self.batches(progress)? {
             let batch = batch?;
             let size = batch.len() as u64;
-            let records = parse(batch, Given(Vec::new()), intake)?;
+            let records = parse(batch, Given(Vec::new()), checker)?;
             progress.advance(size);
             for Record { story, place, .. } in records {
                 held = held.saturating_add(bytes(&story));
@@ -234,7 +234,7 @@ impl Inputs {
             references: References::open(&self.references, &self.reference_copies)?,
             batches,
             waiting: VecDeque::new(),
-            intake: self.intake(),
+            checker: self.checker(),
             progress: progress.clone(),
             failed: false,
         })
@@ -261,7 +261,7 @@ pub(crate) struct Records {
     references: References,
     /// Records that were read and whose references were not.
     waiting: VecDeque<RawRecord>,
-    intake: Intake,
+    checker: RecordChecker,
     progress: Progress,
     failed: bool,
 }
@@ -276,15 +276,15 @@ impl Records {
         let size = batch.len();
         // Records are parsed when they are taken, and not by the workers, because ids are compared
         // in the order of the input.
-        let records = parse(batch, given, &mut self.intake)?;
+        let records = parse(batch, given, &mut self.checker)?;
         self.progress.advance((size - records.len()) as u64);
         Ok(Some(records))
     }
 
     /// Checks that no reference is left over. What was read is known now.
-    pub(crate) fn finish(self) -> Result<Intake> {
+    pub(crate) fn finish(self) -> Result<RecordChecker> {
         self.references.finish()?;
-        Ok(self.intake)
+        Ok(self.checker)
     }
 }
 
@@ -424,6 +424,7 @@ fn said(panic: &(dyn Any + Send)) -> &str {
 
 /// Files of references, one reference per story and in the same order.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct ReferenceFiles {
     /// The files. Several give each story several references.
     pub files: Vec<PathBuf>,
@@ -433,6 +434,13 @@ pub struct ReferenceFiles {
 }
 
 impl ReferenceFiles {
+    /// The files after a change.
+    #[must_use]
+    pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
+        change(&mut self);
+        self
+    }
+
     fn options(&self) -> ReadOptions {
         ReadOptions::default().with(|it| {
             it.format = self.format;
@@ -528,7 +536,7 @@ impl References {
 
 /// Parses the records of a batch on all threads, gives them their references, and takes them in
 /// order. Bad records are counted or are the error.
-fn parse(batch: Vec<RawRecord>, given: Given, intake: &mut Intake) -> Result<Vec<Record>> {
+fn parse(batch: Vec<RawRecord>, given: Given, checker: &mut RecordChecker) -> Result<Vec<Record>> {
     let text = |raw: RawRecord| Ok(raw.parse()?.story.text);
     let mut references = Vec::with_capacity(given.0.len());
     for column in given.0 {
@@ -542,7 +550,7 @@ fn parse(batch: Vec<RawRecord>, given: Given, intake: &mut Intake) -> Result<Vec
     let mut records = Vec::with_capacity(parsed.len());
     for record in parsed {
         let own: Vec<String> = references.iter_mut().filter_map(Iterator::next).collect();
-        if let Some(mut record) = intake.admit(record)? {
+        if let Some(mut record) = checker.admit(record)? {
             record.story.references.extend(own);
             records.push(record);
         }

@@ -22,7 +22,7 @@
 //! - [`damage`]: damaged stories, with what was changed.
 //! - [`suite`]: what a metric sees, and what disturbs it.
 //! - [`shards`]: many files one by one, on many machines, and one table from all of them.
-//! - [`ledger`]: scores of systems with intervals, and one system against another.
+//! - [`summary`]: scores of systems with intervals, and one system against another.
 //! - [`input`]: stories from files, in bounded memory.
 //!
 //! - [`union`]: the learned metric by itself. [`statistics`]: the tests behind the numbers.
@@ -48,7 +48,6 @@ mod few;
 pub mod input;
 mod layout;
 mod learned;
-pub mod ledger;
 mod listing;
 mod overview;
 mod ready;
@@ -57,6 +56,7 @@ mod scored_table;
 mod scorer;
 pub mod shards;
 pub mod suite;
+pub mod summary;
 mod text_notes;
 mod texts;
 mod trust;
@@ -67,11 +67,12 @@ use std::path::Path;
 pub use storymeter_core::spreadsheet::TextCells;
 pub use storymeter_core::write::ScoreFormat;
 pub use storymeter_core::{
-    Absence, Aspect, Catalogue, Column, ColumnView, Depth, Device, Direction, Key, Place,
-    Precision, Progress, Range, Ratings, Rationale, Role, Row, ScoreTable, Signature, Stage, Story,
-    Value,
+    Absence, Aspect, Catalogue, Column, ColumnView, Depth, Device, Direction, Header, Key, Norms,
+    Place, Precision, Progress, Range, Ratings, Rationale, Role, Row, ScoreTable, Signature, Stage,
+    Story, TextTotals, Validity, Value,
 };
 pub use storymeter_executor::MetricSet;
+pub use storymeter_text::flags::Flag;
 
 pub use columns::score_table;
 pub use corpus::{CorpusScore, NamedMetric, ReferenceTexts};
@@ -99,9 +100,9 @@ pub mod prelude {
 pub mod extend {
     pub use storymeter_core::{
         Absence, Batching, Choice, CorpusReader, CorpusWriter, Depth, Description, Direction,
-        Effect, Entry, Explained, Key, Metric, MetricError, Needs, Pooling, Prepared, Range,
-        Rationale, Request, Resources, Rows, ScoreColumn, Settings, Signature, Survey, TextCache,
-        Value, View,
+        Effect, Entry, Explained, Key, Metric, MetricError, Needs, Norms, Pooling, Prepared, Range,
+        Rationale, Request, Resources, Rows, ScoreColumn, Settings, Signature, Span, SpanKind,
+        Survey, TextCache, Validity, Value, View,
     };
 }
 
@@ -110,9 +111,12 @@ pub mod extend {
 /// An analysis makes a [`Study`](meta::Study), which holds typed results;
 /// [`sheets`](meta::sheets) makes tables of it.
 pub mod meta {
+    pub use storymeter_core::number::Digits;
+    pub use storymeter_meta::study::{IntervalMethod, PValue, Sides, Test};
     pub use storymeter_meta::view::{Sheet, conclusion, sheets, warnings};
     pub use storymeter_meta::{
-        Coefficient, Correction, Edition, Error, Finding, Level, Scale, Settings, Study,
+        Coefficient, Correction, DrawOptions, Edition, Error, Finding, Level, PairOptions, Scale,
+        Settings, Study,
     };
 
     /// The study of HANNA, from the published ratings and scores.
@@ -133,7 +137,8 @@ pub mod meta {
     /// Which system is better, by its scores.
     pub mod systems {
         pub use storymeter_meta::systems::{
-            Options, RankedSystem, SystemComparison, SystemPair, compare_systems,
+            Caution, Cluster, Options, PairResult, Pairing, RankedSystem, SystemComparison,
+            SystemPair, compare_systems,
         };
     }
 }
@@ -142,7 +147,8 @@ pub mod meta {
 pub mod statistics {
     pub use storymeter_stats::agreement::{fleiss_kappa, icc, kendall_w, krippendorff_alpha};
     pub use storymeter_stats::{
-        Correlation, Interval, Resampling, Sample, Score, benjamini_hochberg, bootstrap,
+        Bootstrap, BootstrapOptions, Correlation, Difference, Interval, Matrix, Pairing,
+        Resampling, Sample, SampleComparison, Score, benjamini_hochberg, bootstrap,
         compare_samples, holm, kendall, mean_interval, pearson, score_intervals, spearman,
         williams,
     };
@@ -151,7 +157,8 @@ pub mod statistics {
 /// The learned metric by itself: its scores and their explanations.
 pub mod union {
     pub use storymeter_union::{
-        Card, Error, Explanation, HAS_EMBEDDED, Model, Score, UnionScorer, installed_paths,
+        Card, Error, Explanation, HAS_EMBEDDED, Model, Score, TrainingRecord, UnionScorer,
+        installed_paths,
     };
 }
 

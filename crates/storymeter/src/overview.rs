@@ -10,7 +10,7 @@ use storymeter_meta::view::text::p_text;
 use storymeter_stats::Interval;
 
 use crate::layout::{aligned, arrow};
-use crate::ledger::{Against, Comparison, Resampling, Summary};
+use crate::summary::{Against, Comparison, Resampling, Summary};
 use crate::trust::TrustNote;
 use crate::{Result, Run, text_notes};
 
@@ -29,7 +29,7 @@ const P_DECIMALS: usize = 4;
 ///
 /// ```
 /// # use storymeter::input::{Inputs, ReadOptions};
-/// # use storymeter::{Error, Overview, Progress, Scorer, ledger::Resampling};
+/// # use storymeter::{Error, Overview, Progress, Scorer, summary::Resampling};
 /// # let progress = Progress::unwatched();
 /// let scorer = Scorer::new().metrics(["text-length"]).build()?;
 /// let inputs = Inputs::texts(vec!["Rain fell.".to_owned()], ReadOptions::default());
@@ -76,16 +76,16 @@ impl Overview {
         against: Option<&Against>,
         progress: &Progress,
     ) -> Result<Self> {
-        let (ledger, metrics) = (run.ledger(), run.metrics());
-        let systems = ledger.systems().len();
+        let (score_rows, metrics) = (run.score_rows(), run.metrics());
+        let systems = score_rows.systems().len();
         progress.begin("drawing intervals");
         progress.expect(1 + systems as u64 * if against.is_some() { 2 } else { 1 });
         let comparisons = match against {
-            Some(against) => ledger.against(against, metrics, resampling, progress)?,
+            Some(against) => score_rows.against(against, metrics, resampling, progress)?,
             None => Vec::new(),
         };
-        let all = ledger.all(metrics, resampling);
-        let systems = ledger.by_system(metrics, resampling, progress);
+        let all = score_rows.all(metrics, resampling);
+        let systems = score_rows.by_system(metrics, resampling, progress);
         if progress.is_cancelled() {
             return Err(MetricError::Interrupted.into());
         }

@@ -7,15 +7,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use storymeter_core::read::Record;
 use storymeter_core::write::ScorePart;
-use storymeter_core::{
-    Absence, Catalogue, Depth, Device, MetricError, Progress, Rationale, Resources,
-};
+use storymeter_core::{Absence, Catalogue, Depth, MetricError, Progress, Rationale, Resources};
 use storymeter_executor::{Batch, Limit, MetricSet, Pace, in_order};
 
 use crate::input::{Inputs, bytes_of};
 use crate::learned::LEARNED;
-use crate::ledger::Ledger;
 use crate::run::Run;
+use crate::summary::ScoreRows;
 use crate::texts::{TextCheck, TextRules};
 use crate::{Result, corpus_stats};
 
@@ -36,7 +34,7 @@ pub(crate) enum Explainer {
     /// One of the metrics.
     Among(Depth),
     /// A metric of its own, whose scores nobody asked for.
-    Beside(MetricSet, Depth),
+    Separate(MetricSet, Depth),
 }
 
 impl Explainer {
@@ -53,7 +51,7 @@ impl Explainer {
             Some(depth) => {
                 let metric = catalogue.build(LEARNED, resources)?;
                 let set = MetricSet::from_metrics(vec![metric], Arc::clone(resources))?;
-                Self::Beside(set, depth)
+                Self::Separate(set, depth)
             }
             None => Self::None,
         })
@@ -71,13 +69,13 @@ pub struct ReadyScorer {
     pub(crate) metrics: Arc<MetricSet>,
     pub(crate) explainer: Explainer,
     pub(crate) corpus_stats: Option<PathBuf>,
-    pub(crate) kept: Kept,
+    pub(crate) row_limit: RowLimit,
     pub(crate) rules: TextRules,
 }
 
 /// How many rows are kept for intervals and comparisons.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Kept {
+pub(crate) struct RowLimit {
     pub most_rows: usize,
     pub all: bool,
 }
@@ -103,14 +101,14 @@ pub(crate) type Take<'a> = dyn FnMut(Scored, Option<ScorePart>) -> Result<()> + 
 impl ReadyScorer {
     /// How many rows are kept for intervals.
     pub(crate) fn most_rows(&self) -> usize {
-        self.kept.most_rows
+        self.row_limit.most_rows
     }
 
     /// How deep the explanations are, if there are any.
     pub(crate) fn explains(&self) -> Option<Depth> {
         match self.explainer {
             Explainer::None => None,
-            Explainer::Among(depth) | Explainer::Beside(_, depth) => Some(depth),
+            Explainer::Among(depth) | Explainer::Separate(_, depth) => Some(depth),
         }
     }
 
@@ -189,7 +187,7 @@ impl ReadyScorer {
             typed: self.typed.clone(),
             metrics: Arc::clone(&self.metrics),
             corpus_stats: self.corpus_stats.clone(),
-            kept: self.kept,
+            row_limit: self.row_limit,
             rules: self.rules,
         })
     }
@@ -242,7 +240,7 @@ impl ReadyScorer {
             let no_stories = scored.checks.iter().filter(|check| check.no_score.is_some());
             progress.advance(no_stories.count() as u64);
             let part = encode(&scored)?;
-            let mut run = Run::new(metrics, Ledger::new(metrics.width()), self.rules);
+            let mut run = Run::new(metrics, ScoreRows::new(metrics.width()), self.rules);
             run.add(&scored);
             if condensed.load(Ordering::Relaxed) {
                 run.condense();
@@ -250,19 +248,20 @@ impl ReadyScorer {
             Ok((scored, part, run))
         };
         let whole = metrics.wants_batches() || self.explains().is_some();
-        let ahead = match metrics.resources().settings().device {
+        let ahead = match metrics.resources().settings().device.gpu() {
             _ if !whole => AHEAD,
             // A network uses all threads on one batch, so batches of it take turns.
-            Device::Cpu => 1,
+            None => 1,
             // While the GPU reads one batch, the threads tokenise the next.
-            Device::Cuda(_) => AHEAD_OF_GPU,
+            Some(_) => AHEAD_OF_GPU,
         };
-        let ledger = Ledger::new(metrics.width());
-        let ledger = ledger.most_rows(self.kept.most_rows).keeping_rows(self.kept.all);
-        let mut run = Run::new(metrics, ledger, self.rules);
+        let score_rows = ScoreRows::new(metrics.width());
+        let score_rows =
+            score_rows.most_rows(self.row_limit.most_rows).keeping_rows(self.row_limit.all);
+        let mut run = Run::new(metrics, score_rows, self.rules);
         in_batches(batches, ahead, progress, score, |(scored, part, known)| {
             run.merge(known);
-            condensed.store(run.ledger().is_condensed(), Ordering::Relaxed);
+            condensed.store(run.score_rows().is_condensed(), Ordering::Relaxed);
             take(scored, part)
         })?;
         Ok(run)
@@ -311,7 +310,7 @@ impl ReadyScorer {
                 let rationales = batch.take_explanations();
                 (batch, rationales)
             }
-            Explainer::Beside(set, depth) => {
+            Explainer::Separate(set, depth) => {
                 // Before time is spent on explanations that nobody will see.
                 metrics.check_all(records)?;
                 let mut beside = set.paced_batch(records, Some(*depth), pace)?;

@@ -3,16 +3,14 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use storymeter_core::read::{Intake, Record, Skipped, Summary};
-use storymeter_core::{
-    Column, Counts, Header, MetricTotals, Role, Signature, TextTotals, Totals, Value,
-};
+use storymeter_core::read::{Record, RecordChecker, Skipped, Summary};
+use storymeter_core::{Column, Counts, Header, MetricTotals, Signature, TextTotals, Totals, Value};
 use storymeter_executor::{MetricSet, Part};
 use storymeter_text::flags::Flag;
 
 use crate::Scored;
-use crate::ledger::rows::stored_width;
-use crate::ledger::{Ledger, Resampling};
+use crate::summary::rows::stored_width;
+use crate::summary::{Resampling, ScoreRows};
 use crate::texts::TextRules;
 
 /// What is known about a set of scored stories: a batch, a whole input, or the shards of a corpus.
@@ -21,7 +19,7 @@ use crate::texts::TextRules;
 /// keeps, so that it can be read from there again.
 pub struct Run {
     metrics: Arc<MetricSet>,
-    ledger: Ledger,
+    score_rows: ScoreRows,
     /// By column: the stories with a value.
     present: Vec<u64>,
     /// By column: the stories of other lengths than the metric was tested on.
@@ -67,8 +65,8 @@ fn first_stories(scored: &Scored) -> Vec<FewStory> {
 }
 
 impl Run {
-    /// Nothing is known yet. The ledger is one without a story.
-    pub(crate) fn new(metrics: &Arc<MetricSet>, ledger: Ledger, rules: TextRules) -> Self {
+    /// Nothing is known yet. The rows are those of no story.
+    pub(crate) fn new(metrics: &Arc<MetricSet>, score_rows: ScoreRows, rules: TextRules) -> Self {
         let texts = TextTotals {
             cleaned: rules.clean,
             keeps_refusals: rules.keep_refusals,
@@ -86,7 +84,7 @@ impl Run {
         };
         Self {
             metrics: Arc::clone(metrics),
-            ledger,
+            score_rows,
             present: vec![0; metrics.columns().len()],
             outside: vec![0; metrics.columns().len()],
             skipped: Skipped::default(),
@@ -101,12 +99,12 @@ impl Run {
         metrics: &Arc<MetricSet>,
         header: &Header,
         mut totals: Totals,
-        ledger: Ledger,
+        score_rows: ScoreRows,
     ) -> Self {
-        totals.read.add_systems(ledger.systems().iter().map(String::as_str));
+        totals.read.add_systems(score_rows.systems().iter().map(String::as_str));
         Self {
             metrics: Arc::clone(metrics),
-            ledger,
+            score_rows,
             present: header.columns.iter().map(|column| column.counts.present).collect(),
             outside: header.columns.iter().map(|column| column.counts.outside).collect(),
             skipped: Skipped {
@@ -122,10 +120,10 @@ impl Run {
     /// The header of a score file with all stories of the run.
     pub fn header(&self) -> Header {
         let mut header =
-            Header::new(self.ledger.texts() as u64, self.skipped.count, self.columns());
+            Header::new(self.score_rows.texts() as u64, self.skipped.count, self.columns());
         header.totals = Some(Totals {
             skipped: self.skipped.messages.clone(),
-            systems: self.ledger.totals(&self.metrics),
+            systems: self.score_rows.totals(&self.metrics),
             ..self.totals.clone()
         });
         header
@@ -145,10 +143,10 @@ impl Run {
             totals.texts.add(system, &names(&check.flags), &names(&check.removed));
             if let Some(flag) = check.no_story() {
                 totals.texts.add_no_story(flag.name());
-                self.ledger.push_no_stories(system, 1);
+                self.score_rows.push_no_stories(system, 1);
                 continue;
             }
-            self.ledger.push(&record.story, batch.stats(at));
+            self.score_rows.push(&record.story, batch.stats(at));
             for (count, value) in self.present.iter_mut().zip(batch.values(at)) {
                 *count += u64::from(value.is_ok());
             }
@@ -165,7 +163,7 @@ impl Run {
 
     /// Adds what is known about later stories, which the same metrics scored.
     pub(crate) fn merge(&mut self, later: Self) {
-        self.ledger.append(later.ledger, &self.metrics);
+        self.score_rows.append(later.score_rows, &self.metrics);
         self.present.iter_mut().zip(later.present).for_each(|(sum, more)| *sum += more);
         self.outside.iter_mut().zip(later.outside).for_each(|(sum, more)| *sum += more);
         self.skipped.merge(later.skipped);
@@ -184,16 +182,16 @@ impl Run {
     }
 
     /// Adds what was read, once all of it was.
-    pub(crate) fn was_read(&mut self, intake: &Intake) {
-        self.skipped = intake.skipped().clone();
-        self.totals.read = intake.summary();
-        self.numbered = intake.numbered();
+    pub(crate) fn was_read(&mut self, checker: &RecordChecker) {
+        self.skipped = checker.skipped().clone();
+        self.totals.read = checker.summary();
+        self.numbered = checker.numbered();
         self.totals.numbered = self.numbered.iter().map(|run| run.end - run.start).sum();
     }
 
     /// Forgets the rows of the stories and keeps their sums.
     pub(crate) fn condense(&mut self) {
-        self.ledger.condense(&self.metrics);
+        self.score_rows.condense(&self.metrics);
     }
 
     /// The first stories, at least one more than are shown one by one if there are so many; none
@@ -208,8 +206,8 @@ impl Run {
     }
 
     /// The rows of all stories, for summaries and comparisons.
-    pub fn ledger(&self) -> &Ledger {
-        &self.ledger
+    pub fn score_rows(&self) -> &ScoreRows {
+        &self.score_rows
     }
 
     /// What was read.
@@ -240,28 +238,23 @@ impl Run {
 
     /// The columns with their full signatures and counts, as the header of a score file has them.
     pub fn columns(&self) -> Vec<Column> {
-        let stories = self.ledger.texts() as u64;
+        let stories = self.score_rows.texts() as u64;
         let mut columns = Vec::with_capacity(self.present.len());
         for (part, totals) in self.metrics.parts().zip(&self.totals.metrics) {
             let signature = self.signature(&part).with_version();
             for at in part.columns {
                 let (column, present) = (&self.metrics.columns()[at], self.present[at]);
-                columns.push(Column {
-                    key: column.key.clone(),
-                    role: Role::Metric,
-                    direction: column.direction,
-                    range: column.range,
-                    signature: Some(signature.clone()),
-                    counts: Counts {
-                        present,
-                        absent: stories.saturating_sub(present),
-                        truncated: totals.truncated,
-                        empty: self.totals.empty,
-                        outside: self.outside[at],
-                    },
-                    validity: column.validity.clone(),
-                    norms: column.norms.clone(),
-                });
+                let counts = Counts {
+                    present,
+                    absent: stories.saturating_sub(present),
+                    truncated: totals.truncated,
+                    empty: self.totals.empty,
+                    outside: self.outside[at],
+                };
+                columns.push(Column::from(column).with(|it| {
+                    it.signature = Some(signature.clone());
+                    it.counts = counts;
+                }));
             }
         }
         columns
@@ -270,12 +263,12 @@ impl Run {
     /// One signature per metric for the scores of all stories together: with the number of stories
     /// and how intervals were found.
     pub fn signatures(&self, resampling: &Resampling) -> Vec<Signature> {
-        let items = self.ledger.repeated_items();
+        let items = self.score_rows.repeated_items();
         self.metrics
             .parts()
             .map(|part| {
-                let signature = self.signature(&part).with("stories", "n", self.ledger.len());
-                if self.ledger.is_summed() {
+                let signature = self.signature(&part).with("stories", "n", self.score_rows.len());
+                if self.score_rows.is_summed() {
                     return signature.with("interval", "ci", "normal").with_version();
                 }
                 let signature = match items {
@@ -309,27 +302,32 @@ impl Run {
 
     /// How many stories are empty, were read only in part, or have no value: one sentence each.
     pub fn notes(&self) -> Vec<String> {
-        let (stories, empty) = (self.ledger.len(), self.empty_stories());
-        let no_stories = (self.ledger.texts() - stories) as u64;
+        let (stories, empty) = (self.score_rows.len(), self.empty_stories());
+        let no_stories = (self.score_rows.texts() - stories) as u64;
         let mut notes = Vec::new();
         if empty > 0 && self.totals.texts.keeps_refusals {
             notes.push(format!("{empty} of {stories} stories have no text; they are scored too"));
         }
-        let mut told: Vec<&str> = Vec::new();
         let columns = self.columns();
-        for column in &columns {
-            let metric = column.key.metric();
-            if told.contains(&metric) {
-                continue;
-            }
-            told.push(metric);
-            if column.counts.truncated > 0 {
-                let cut = column.counts.truncated;
+        for columns in columns.chunk_by(|a, b| a.key.metric() == b.key.metric()) {
+            let metric = columns[0].key.metric();
+            // A metric reads the texts once, for all of its columns.
+            let cut = columns[0].counts.truncated;
+            if cut > 0 {
                 notes.push(format!("{metric}: of {cut} of {stories} stories only a part was read"));
             }
-            let absent = column.counts.absent.saturating_sub(no_stories);
-            if absent > 0 {
-                notes.push(format!("{metric}: {absent} of {stories} stories have no value"));
+            let absent = |column: &Column| column.counts.absent.saturating_sub(no_stories);
+            let mut counts: Vec<u64> = columns.iter().map(absent).collect();
+            counts.dedup();
+            let names = match counts[..] {
+                [_] => vec![(metric.to_owned(), &columns[0])],
+                _ => columns.iter().map(|column| (column.key.to_string(), column)).collect(),
+            };
+            for (name, column) in names {
+                let absent = absent(column);
+                if absent > 0 {
+                    notes.push(format!("{name}: {absent} of {stories} stories have no value"));
+                }
             }
         }
         notes

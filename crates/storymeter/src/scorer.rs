@@ -10,8 +10,8 @@ use storymeter_executor::MetricSet;
 use storymeter_union::{Kind, Location};
 
 use crate::learned::{CRITERIA, LEARNED};
-use crate::ledger::MOST_ROWS;
-use crate::ready::{Explainer, Kept, ReadyScorer};
+use crate::ready::{Explainer, ReadyScorer, RowLimit};
+use crate::summary::MOST_ROWS;
 use crate::texts::TextRules;
 use crate::{Error, Result, catalogue, corpus_stats};
 
@@ -34,7 +34,7 @@ pub struct Scorer {
     settings: Settings,
     explain: Option<Depth>,
     corpus_stats: Option<PathBuf>,
-    kept: Kept,
+    row_limit: RowLimit,
     rules: TextRules,
 }
 
@@ -54,7 +54,7 @@ impl Scorer {
             settings: Settings::default(),
             explain: None,
             corpus_stats: None,
-            kept: Kept { most_rows: MOST_ROWS, all: false },
+            row_limit: RowLimit { most_rows: MOST_ROWS, all: false },
             rules: TextRules::default(),
         }
     }
@@ -134,15 +134,15 @@ impl Scorer {
     /// [`MOST_ROWS`]. With more stories, it keeps exact sums, and intervals are normal ones.
     #[must_use]
     pub fn most_rows(mut self, most: usize) -> Self {
-        self.kept.most_rows = most;
+        self.row_limit.most_rows = most;
         self
     }
 
     /// The same scorer, which keeps all rows, however many stories there are, because systems will
-    /// be compared ([`Ledger::against`](crate::ledger::Ledger::against)).
+    /// be compared ([`ScoreRows::against`](crate::summary::ScoreRows::against)).
     #[must_use]
     pub fn keeping_rows(mut self, all: bool) -> Self {
-        self.kept.all = all;
+        self.row_limit.all = all;
         self
     }
 
@@ -213,7 +213,7 @@ impl Scorer {
             metrics: Arc::new(metrics),
             explainer,
             corpus_stats: self.corpus_stats,
-            kept: self.kept,
+            row_limit: self.row_limit,
             rules: self.rules,
         })
     }

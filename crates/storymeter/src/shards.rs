@@ -1,11 +1,12 @@
 //! Many files one by one: each is scored on its own, on any machine and in any order, and one table
 //! is made from all of them.
 //!
-//! [`plan`] gives each input an output. [`score_shard`] scores one of them: it writes the row
-//! statistics (`X.stats`), the scores beside them and at last the header (`X.meta.json`), which is
-//! the mark that the shard is complete. [`merge`] reads the headers, and makes what one run over
-//! all inputs would have made, to the last bit: rows are read back in the order of the inputs, and
-//! beyond [`MOST_ROWS`](crate::ledger::MOST_ROWS) stories exact sums are added.
+//! [`plan`] gives each input an output, and [`prepare`] also makes their folder and chooses the
+//! part of one job. [`score_shard`] scores one of them: it writes the row statistics (`X.stats`),
+//! the scores beside them and at last the header (`X.meta.json`), which is the mark that the shard
+//! is complete. [`merge`] reads the headers, and makes what one run over all inputs would have
+//! made, to the last bit: rows are read back in the order of the inputs, and beyond
+//! [`MOST_ROWS`](crate::summary::MOST_ROWS) stories exact sums are added.
 //!
 //! ```
 //! # let dir = tempfile::tempdir()?;
@@ -18,7 +19,7 @@
 //! # let out = dir.path().join("out");
 //! # std::fs::create_dir(&out)?;
 //! use storymeter::Progress;
-//! use storymeter::ledger::Resampling;
+//! use storymeter::summary::Resampling;
 //! use storymeter::shards::{self, MergeOptions, ShardOptions};
 //!
 //! let scorer = storymeter::Scorer::new().metrics(["text-length"]).build()?;
@@ -29,7 +30,7 @@
 //!     headers.push(shard.header());
 //! }
 //! let merged = shards::merge(&headers, &MergeOptions::default())?;
-//! let all = merged.run.ledger().all(merged.run.metrics(), &Resampling::default());
+//! let all = merged.run.score_rows().all(merged.run.metrics(), &Resampling::default());
 //! assert_eq!((all.stories, all.columns[0].score.clone()), (2, Ok(4.0)));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -48,7 +49,7 @@ use storymeter_core::MetricTotals;
 pub use error::ShardError;
 pub use join::{join, refuse_replacing};
 pub use merge::{MergeNote, MergeOptions, Merged, MergedShard, headers, merge};
-pub use plan::{Shard, chosen, plan, refuse_leftovers};
+pub use plan::{PlanOptions, Prepared, Shard, plan, prepare};
 pub use score::{Outcome, ShardOptions, check_settings, refuse_corpus, score_shard};
 
 /// Where the row statistics of a file of scores stand.

@@ -61,7 +61,7 @@ fn share(count: u64, texts: u64) -> String {
 /// The cells of the table of flags, the names of its columns first: one row per system and one
 /// column per flag that occurs. Without any flag there is no row. Names of users are as they are.
 pub(crate) fn rows(run: &Run) -> Vec<Vec<String>> {
-    let (found, ledger) = (run.texts(), run.ledger());
+    let (found, score_rows) = (run.texts(), run.score_rows());
     let mut names: Vec<&str> = found.flags.keys().map(String::as_str).collect();
     if names.is_empty() {
         return Vec::new();
@@ -74,10 +74,10 @@ pub(crate) fn rows(run: &Run) -> Vec<Vec<String>> {
     };
     let header = ["system", "texts"].into_iter().chain(names.iter().copied());
     let mut rows = vec![header.map(str::to_owned).collect()];
-    rows.push(row("all", ledger.texts() as u64, Some(&found.flags)));
-    if let Some(systems) = found.systems.as_deref().filter(|_| !ledger.systems().is_empty()) {
-        let counts = ledger.texts_by_system();
-        let counts = ledger.systems().iter().zip(counts);
+    rows.push(row("all", score_rows.texts() as u64, Some(&found.flags)));
+    if let Some(systems) = found.systems.as_deref().filter(|_| !score_rows.systems().is_empty()) {
+        let counts = score_rows.texts_by_system();
+        let counts = score_rows.systems().iter().zip(counts);
         for (name, texts) in counts {
             let own = systems.iter().find(|own| own.system.as_ref() == Some(name));
             rows.push(row(name, texts, own.map(|own| &own.flags)));
@@ -89,7 +89,7 @@ pub(crate) fn rows(run: &Run) -> Vec<Vec<String>> {
 impl Run {
     /// What a reader of the scores should know about the texts, one sentence each.
     pub fn text_notes(&self) -> Vec<TextNote> {
-        let (found, texts) = (self.texts(), self.ledger().texts() as u64);
+        let (found, texts) = (self.texts(), self.score_rows().texts() as u64);
         let mut notes = Vec::new();
         notes.extend(no_score(found, texts).map(TextNote::NoScore));
         if !found.cleaned {

@@ -18,12 +18,12 @@ pub(crate) struct TrustNote {
 impl TrustNote {
     /// Looks at the cards of the columns of a run, and at its stories.
     pub fn new(run: &Run) -> Self {
-        let (ledger, flags) = (run.ledger(), &run.texts().flags);
+        let (score_rows, flags) = (run.score_rows(), &run.texts().flags);
         let columns = run.columns();
         let trusted = columns.iter().filter_map(|column| {
             let counts = StoryCounts {
-                texts: ledger.texts() as u64,
-                measured: ledger.len() as u64,
+                texts: score_rows.texts() as u64,
+                measured: score_rows.len() as u64,
                 outside: column.counts.outside,
                 flags: flags.iter().map(|(name, count)| (name.as_str(), *count)).collect(),
             };

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use storymeter_core::file::{self, Hashed};
 use storymeter_core::spreadsheet::TextCells;
 use storymeter_core::write::{ScoreFormat, ScoreLine, ScoreLines, ScorePart, ScoreWriter};
-use storymeter_core::{AtomicFile, Error, Header, Key, Place, Progress, ShardMark};
+use storymeter_core::{AtomicFile, Error, Header, Place, Progress, ShardMark};
 
 use crate::input::Inputs;
 use crate::run::Run;
@@ -50,7 +50,8 @@ impl<'a> ScoreSink<'a> {
     }
 
     /// The same sink, which also hands every batch of scored stories on, in the order of the input
-    /// and on the calling thread, for example to show their explanations.
+    /// and on the calling thread, for example to show their explanations. Explanations for which
+    /// the format of the file has no room are not lost then, and so they are not an error.
     #[must_use]
     pub fn each(mut self, take: &'a mut dyn FnMut(Scored) -> Result<()>) -> Self {
         self.each = Some(take);
@@ -101,16 +102,16 @@ impl CompleteScores {
 
 /// An output that scores are being written to.
 struct Writing<'a> {
-    writer: ScoreWriter<Out<'a>>,
+    writer: ScoreWriter<Output<'a>>,
     place: Place,
 }
 
-enum Out<'a> {
+enum Output<'a> {
     File(Box<Hashed<AtomicFile>>),
     Writer(&'a mut (dyn Write + Send)),
 }
 
-impl Write for Out<'_> {
+impl Write for Output<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Self::File(file) => file.write(bytes),
@@ -132,9 +133,9 @@ impl<'a> Writing<'a> {
         let (out, place) = match target {
             Target::File(path) => {
                 file::distinct(&[path, &Header::path_of(path)], sources)?;
-                (Out::File(Box::new(Hashed::new(AtomicFile::create(path)?))), Place::file(path))
+                (Output::File(Box::new(Hashed::new(AtomicFile::create(path)?))), Place::file(path))
             }
-            Target::Writer(out) => (Out::Writer(out), Place::file("the scores")),
+            Target::Writer(out) => (Output::Writer(out), Place::file("the scores")),
         };
         let writer = ScoreWriter::new(out, lines).map_err(|e| Error::io(place.clone(), e))?;
         Ok(Self { writer, place })
@@ -149,11 +150,11 @@ impl<'a> Writing<'a> {
     fn finish(self, header: Header) -> Result<Option<CompleteScores>> {
         let failed = self.failed();
         match self.writer.finish(&header).map_err(failed)? {
-            Out::File(mut file) => {
+            Output::File(mut file) => {
                 file.get_mut().sync()?;
                 Ok(Some(CompleteScores { file: *file, header }))
             }
-            Out::Writer(_) => Ok(None),
+            Output::Writer(_) => Ok(None),
         }
     }
 }
@@ -162,9 +163,10 @@ impl Scored {
     /// The lines or rows of these stories in a score file.
     fn part(&self, lines: &ScoreLines) -> io::Result<ScorePart> {
         let mut part = lines.part();
+        let rationales = if lines.has_explanations() { &self.rationales[..] } else { &[] };
         for (at, record) in self.records.iter().enumerate() {
             let story = &record.story;
-            let rationale = self.rationales.get(at).and_then(Option::as_ref);
+            let rationale = rationales.get(at).and_then(Option::as_ref);
             let explanation = rationale.map(|rationale| rationale.to_json());
             let check = &self.checks[at];
             let line = ScoreLine {
@@ -203,15 +205,16 @@ impl ReadyScorer {
     /// let inputs = Inputs::new(vec![path], ReadOptions::default());
     /// let sink = ScoreSink::file(&out, ScoreFormat::Jsonl);
     /// let run = scorer.write_scores(&inputs, sink, &Progress::unwatched())?.commit()?;
-    /// assert_eq!(run.ledger().len(), 2);
+    /// assert_eq!(run.score_rows().len(), 2);
     /// assert_eq!(storymeter::read(&out)?.column("text-length")?.values(), [Ok(3.0), Ok(5.0)]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
     /// Returns an error if the input is bad, a record has more than 16 MiB and bad records are not
-    /// skipped, a metric fails, the output is one of the inputs or cannot be written, or the work
-    /// was cancelled ([`MetricError::Interrupted`](storymeter_core::MetricError::Interrupted)).
+    /// skipped, a metric fails, the scorer explains its scores and the format is CSV, the output is
+    /// one of the inputs or cannot be written, or the work was cancelled
+    /// ([`MetricError::Interrupted`](storymeter_core::MetricError::Interrupted)).
     pub fn write_scores(
         &self,
         inputs: &Inputs,
@@ -219,6 +222,7 @@ impl ReadyScorer {
         progress: &Progress,
     ) -> Result<Written> {
         let ScoreSink { target, text_cells, mut each } = sink;
+        let is_watched = each.is_some();
         let mut pass_on = |scored: Scored| match &mut each {
             Some(take) => take(scored),
             None => Ok(()),
@@ -229,8 +233,10 @@ impl ReadyScorer {
             return Ok(Written { run, file: None });
         };
         let keys = self.metrics().columns().iter().map(|column| column.key.clone()).collect();
-        let lines = ScoreLines::new(format, keys);
-        let lines = lines.text_cells(text_cells).explained(self.explains().is_some());
+        // Whoever takes the batches has explanations for which the file has no room.
+        let in_file = !is_watched || format.check_explained().is_ok();
+        let explained = self.explains().is_some() && in_file;
+        let lines = ScoreLines::new(format, keys).text_cells(text_cells).explained(explained);
         let sources: Vec<&Path> = inputs.files().collect();
         let mut writing = Writing::begin(target, &lines, &sources)?;
         let failed = writing.failed();
@@ -248,11 +254,12 @@ impl ScoredTable {
     /// Writes the scores of every story and their header, as [`ReadyScorer::write_scores`] does.
     ///
     /// # Errors
-    /// Returns an error if the file is one of those that the stories came from, or cannot be
-    /// written.
+    /// Returns an error if the file is one of those that the stories came from, the scores have
+    /// explanations and the format is CSV, or the file cannot be written.
     pub fn write(&self, path: &Path, format: ScoreFormat) -> Result<()> {
-        let file = self.write_to(Target::File(path), format)?;
-        file.map_or(Ok(()), CompleteScores::commit)
+        let sources: Vec<&Path> = self.sources.iter().map(PathBuf::as_path).collect();
+        file::distinct(&[path, &Header::path_of(path)], &sources)?;
+        Ok(self.table.write_file(path, format, &self.run.header())?)
     }
 
     /// The lines of a JSONL file of the scores.
@@ -260,19 +267,7 @@ impl ScoredTable {
     /// # Errors
     /// Returns an error if a value cannot be written as JSON.
     pub fn json_lines(&self) -> Result<Vec<u8>> {
-        let mut out = Vec::new();
-        self.write_to(Target::Writer(&mut out), ScoreFormat::Jsonl)?;
-        Ok(out)
-    }
-
-    fn write_to(&self, target: Target<'_>, format: ScoreFormat) -> Result<Option<CompleteScores>> {
-        let keys: Vec<Key> = self.run.columns().into_iter().map(|column| column.key).collect();
-        let explained = self.table.rows().iter().any(|row| row.explanation.is_some());
-        let lines = ScoreLines::new(format, keys).explained(explained);
-        let sources: Vec<&Path> = self.sources.iter().map(PathBuf::as_path).collect();
-        let mut writing = Writing::begin(target, &lines, &sources)?;
-        let failed = writing.failed();
-        writing.writer.write_table(&lines, &self.table).map_err(failed)?;
-        writing.finish(self.run.header())
+        let written = self.table.write_to(Vec::new(), ScoreFormat::Jsonl, &self.run.header());
+        Ok(written.map_err(|e| Error::io(Place::file("the scores"), e))?)
     }
 }

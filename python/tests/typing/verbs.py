@@ -11,6 +11,8 @@ by_scorer: sm.Explanation = sm.Scorer().explain("A door opened.")
 sentence: sm.Sentence = why.sentences[0]
 start: int = sentence.start
 score: float | None = why.score
+hit: sm.Hit = why.hits[0]
+overused: str = hit.entry
 
 bad: sm.Samples = sm.perturb(["A door opened. It fell."], seed=1, techniques={"negation": 1.0})
 original: str = bad[0].undo()

@@ -28,19 +28,20 @@ pub struct Set<'a> {
 
 /// Which stories are left out of training, to be predicted by a model that has not seen them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum LeftOut<'a> {
     /// None.
     #[default]
     Nothing,
-    /// Those of one fold. The items of a set are dealt to the folds in turn, so that all stories of
-    /// an item are in the same fold.
+    /// The stories of one fold. The items of a set are dealt to the folds in turn, so that all
+    /// stories of an item are in the same fold.
     Fold {
         /// The number of the fold, from 1.
         number: usize,
         /// How many folds there are.
         of: usize,
     },
-    /// Those of one set.
+    /// The stories of one set.
     Set(&'a str),
 }
 

@@ -8,7 +8,7 @@ use storymeter_encoder::train::{Backend, ForwardOptions, LabelLoss, Network, Sel
 use storymeter_encoder::{Batch, Tensor, portions};
 use storymeter_stats::correlation::pearson;
 use storymeter_union::criteria::{CriteriaCard, Criterion, HeldOut, SentenceModel, UnionShare};
-use storymeter_union::{Card, Heads, Model};
+use storymeter_union::{Card, Heads, Model, TrainingRecord};
 
 use super::rated::{OVERALL, Prepared, Rated};
 use super::{HELD_OUT, Job};
@@ -256,7 +256,7 @@ impl Task for Lessons<'_> {
                 union: self.union.as_ref().map(|(share, _)| share.clone()),
                 ..CriteriaCard::default()
             }),
-            training: record,
+            training: TrainingRecord::new(record),
             ..self.card.clone()
         };
         let model = Model {

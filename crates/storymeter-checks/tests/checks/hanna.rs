@@ -32,7 +32,8 @@ impl Document {
 }
 
 fn run(edition: Edition) -> Result<Document> {
-    let options = Options { ratings: Some(file("ratings.csv")?), edition, ..Options::default() };
+    let ratings = Some(file("ratings.csv")?);
+    let options = Options::default().with(|it| (it.ratings, it.edition) = (ratings, edition));
     let study = analyse(&file("hanna_metric_scores.csv")?, &options)?;
     Ok(Document { sheets: view::sheets(&study), study })
 }

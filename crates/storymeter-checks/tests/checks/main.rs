@@ -12,6 +12,7 @@ mod perturb;
 mod readers;
 mod report;
 mod rouge;
+mod slop;
 mod stem;
 mod suite;
 mod text;
@@ -34,6 +35,7 @@ fn main() -> ExitCode {
         ("readers", readers::CHECKS),
         ("report", report::CHECKS),
         ("rouge", rouge::CHECKS),
+        ("slop", slop::CHECKS),
         ("stem", stem::CHECKS),
         ("suite", suite::CHECKS),
         ("text", text::CHECKS),

@@ -9,7 +9,7 @@ use storymeter_core::read::{ReadOptions, open};
 use storymeter_core::rng::StreamId;
 use storymeter_perturb::negation::alterations;
 use storymeter_perturb::{
-    CheckedConfig, Config, DEFAULT_SAMPLE, DonorSampler, Donors, Perturber, Preset, Tally,
+    CheckedConfig, Config, DEFAULT_SAMPLE, DamageCounts, DonorSampler, Donors, Perturber, Preset,
     Technique, apply, undo,
 };
 use storymeter_text::lexicon::Lexicon;
@@ -45,13 +45,13 @@ fn roc_negatives_have_the_shares_asked_for_and_can_be_undone() -> Result {
     for preset in [Preset::Paper, Preset::ReleasedCode] {
         let config = Config { preset, ..Config::default() }.checked().unwrap();
         let perturber = Perturber::new(config, &donors, Lexicon::embedded(), Tagger::embedded());
-        let tally = stories
+        let counts = stories
             .par_iter()
             .enumerate()
             .map(|(record, story)| {
                 let outcome = perturber.perturb(story, SEED, first_draw(record));
-                let mut tally = Tally::default();
-                tally.add(&outcome);
+                let mut counts = DamageCounts::default();
+                counts.add(&outcome);
                 if let Ok(sample) = outcome {
                     assert_ne!(sample.story, story.text);
                     assert_eq!(apply(&story.text, &sample.edits).unwrap(), sample.story);
@@ -64,29 +64,29 @@ fn roc_negatives_have_the_shares_asked_for_and_can_be_undone() -> Result {
                     );
                     assert!(sample.edits.iter().all(|edit| (1..5).contains(&edit.sentence())));
                 }
-                tally
+                counts
             })
-            .reduce(Tally::default, |mut a, b| {
+            .reduce(DamageCounts::default, |mut a, b| {
                 a.merge(&b);
                 a
             });
-        eprintln!("{preset}:\n{}", tally.report(perturber.config()));
-        assert_shares(&tally, perturber.config());
+        eprintln!("{preset}:\n{}", counts.report(perturber.config()));
+        assert_shares(&counts, perturber.config());
         if preset == Preset::Paper {
-            assert_eq!(tally.samples, 60_802, "every ROC story can be damaged");
+            assert_eq!(counts.samples, 60_802, "every ROC story can be damaged");
         }
     }
     Ok(())
 }
 
 /// Asserts that every share is within one point of what was asked for.
-fn assert_shares(tally: &Tally, config: &CheckedConfig) {
-    let all = tally.samples as f64;
-    for (asked, came) in config.expected_counts().iter().zip(tally.counts) {
+fn assert_shares(counts: &DamageCounts, config: &CheckedConfig) {
+    let all = counts.samples as f64;
+    for (asked, came) in config.expected_counts().iter().zip(counts.by_number) {
         assert!((asked - came as f64 / all).abs() < 0.01, "number of techniques: {asked} {came}");
     }
     for (technique, implied) in Technique::ALL.into_iter().zip(config.expected_techniques()) {
-        let came = tally.techniques[technique.index()] as f64 / all;
+        let came = counts.techniques[technique.index()] as f64 / all;
         assert!((implied - came).abs() < 0.01, "{technique}: {implied} {came}");
     }
 }

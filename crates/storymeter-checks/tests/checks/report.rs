@@ -56,7 +56,8 @@ fn every_figure_of_hanna_has_the_numbers_of_the_result_and_the_page_is_small() -
     let (csv, stories) = (file("hanna_metric_scores.csv")?, file("stories_first48.jsonl.gz")?);
     let temporary = tempfile::tempdir().unwrap();
     let run = temporary.path().join("hanna");
-    let options = Options { ratings: Some(file("ratings.csv")?), ..Options::default() };
+    let ratings = Some(file("ratings.csv")?);
+    let options = Options::default().with(|it| it.ratings = ratings);
     let study = analyse(&csv, &options).unwrap();
     folder::write(&study, &run, folder::SheetSet::All, &[]).unwrap();
     let sheets = view::sheets(&folder::read(&run).unwrap());

@@ -190,10 +190,8 @@ fn a_set_without_error_types_or_other_files_still_gives_table_5() -> Result {
 
 fn drift_scores_are_set_beside_those_at_home() -> Result {
     let folder = folder()?;
-    let options = Options {
-        drift: vec![(folder.clone(), folder.join("metric_output"))],
-        ..Options::default()
-    };
+    let options = Options::default()
+        .with(|it| it.drift = vec![(folder.clone(), folder.join("metric_output"))]);
     let study = analyse(&folder, &options)?;
     let sheet = find_sheet(&study, "table-6");
     assert_eq!(sheet.rows.len(), 10);
@@ -224,7 +222,7 @@ const TABLE_11: [(&str, f64, f64); 5] = [
 
 fn the_stories_of_table_11_are_misjudged_as_printed() -> Result {
     let all = MisjudgedOptions { most: 400, metrics: vec!["UNION".to_owned()] };
-    let study = analyse(&folder()?, &Options { misjudged: all, ..Options::default() })?;
+    let study = analyse(&folder()?, &Options::default().with(|it| it.misjudged = all))?;
     let found = study.findings.iter().find_map(|finding| match finding {
         Finding::Misjudged(found) => Some(&found.metrics[0]),
         _ => None,

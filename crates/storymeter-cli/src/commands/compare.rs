@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use storymeter::ledger::Resampling;
+use storymeter::summary::Resampling;
 use storymeter_core::spreadsheet::TextCells;
 use storymeter_core::{Header, file};
 use storymeter_meta::systems::verdict::{Verdict, verdict};
@@ -99,18 +99,18 @@ pub fn run(args: &CompareArgs, common: &Common) -> anyhow::Result<Outcome> {
     file::distinct(&[output], &inputs)?;
     let table = storymeter::read_all(&args.scores)?;
     let bar = progress::Shown::new(common);
-    let options = Options {
-        columns: args.metric.clone(),
-        without: args.without.clone(),
-        against: args.against.clone(),
-        directions: args.directions.pairs(),
-        resamples: args.resamples as usize,
-        confidence: args.confidence,
-        sides: args.sides.sides(),
-        correction: args.correction.into(),
-        seed: args.seed,
-        progress: bar.progress().clone(),
-    };
+    let options = Options::default().with(|it| {
+        it.columns = args.metric.clone();
+        it.without = args.without.clone();
+        it.against = args.against.clone();
+        it.directions = args.directions.pairs();
+        it.resamples = args.resamples as usize;
+        it.confidence = args.confidence;
+        it.sides = args.sides.sides();
+        it.correction = args.correction.into();
+        it.seed = args.seed;
+        it.progress = bar.progress().clone();
+    });
     let found = compare(&table, &options)?;
     let verdict = verdict(&table, &found, &options)?;
     drop(bar);

@@ -240,10 +240,10 @@ fn report(
 ) -> anyhow::Result<()> {
     args.input.report_read(common, &account.summary);
     report_skipped(common, &account.skipped);
-    if account.tally.unchanged > 0 && !common.quiet {
+    if account.counts.unchanged > 0 && !common.quiet {
         crate::note(&format!(
             "{} samples could not be made, because none of the chosen techniques changes the story",
-            account.tally.unchanged
+            account.counts.unchanged
         ));
     }
     if args.show.is_none() && !args.stats {
@@ -255,7 +255,7 @@ fn report(
         page.print(&mut out, &shown.title, &shown.original, &shown.perturbation)?;
     }
     if args.stats {
-        writeln!(out, "{}", account.tally.report(config))?;
+        writeln!(out, "{}", account.counts.report(config))?;
     }
     out.finish()
 }

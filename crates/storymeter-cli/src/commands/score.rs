@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{anyhow, bail};
 use clap::{Args, ValueEnum};
 use storymeter::input::ReferenceFiles;
-use storymeter::ledger::{Against, Resampling};
+use storymeter::summary::{Against, Resampling};
 use storymeter::{Depth, Overview, ScoreSink, Scored, Scorer};
 use storymeter_core::file::{Ending, FileName};
 use storymeter_core::read::Format;
@@ -73,7 +73,8 @@ pub struct ScoreArgs {
     scorer: ScorerArgs,
     /// Explain the scores of union: where each stands among human stories and those by models of
     /// 2018 to 2021, which three sentences lower it most and which two raise it most, and what
-    /// seems wrong with the story; and those of criteria: the range of ratings that each may mean
+    /// seems wrong with the story; those of criteria: the range of ratings that each may mean; and
+    /// those of slop: where each overused word, phrase and contrast stands
     ///
     /// The explanation is printed, in colour on a terminal, or it is the field "explanation" of -o
     /// OUT.jsonl or OUT.parquet, whose offsets are bytes of UTF-8 in the story. It warns of texts
@@ -85,7 +86,7 @@ pub struct ScoreArgs {
     /// To weigh a sentence, its part of the story is read again without it. That takes about five
     /// times as long as the score. If a story has more than about 10,000 words, only the sentences
     /// of its weakest parts are weighed. With --explain=all, all sentences are weighed and shown,
-    /// also those that change the score by less than 0.02. What single sentences do to criteria is
+    /// also those that change the score by less than 0.07. What single sentences do to criteria is
     /// in the field "explanation" alone (docs/criteria.md says why).
     #[arg(
         long,
@@ -221,27 +222,28 @@ pub fn run(args: &ScoreArgs, common: &Common) -> anyhow::Result<Outcome> {
     let mut scorer = scorer(args).build()?;
     args.scorer.refuse_unused_model(&scorer, args.explain.is_some())?;
     let bounds = Bound::parse_all(&args.fail_under, scorer.metrics().columns())?;
-    let references =
-        ReferenceFiles { files: args.references.clone(), format: args.references_format };
+    let references = ReferenceFiles::default().with(|it| {
+        it.files = args.references.clone();
+        it.format = args.references_format;
+    });
     let inputs = args.input.inputs(args.input.read.options()).references(references);
     let inputs = if scorer.reads_twice() { inputs.repeatable()? } else { inputs };
 
     let to_file = output_file(args);
-    let mut stdout = match (format.of_scores(), to_file) {
+    let mut stdout = match (format, to_file) {
         (Some(ScoreFormat::Parquet), None) if io::stdout().is_terminal() => {
             bail!("Parquet is not made for terminals; name a file with -o")
         }
         (Some(_), None) => Some(Output::open(None, Reader::Program)?),
         _ => None,
     };
-    let sink = match (format.of_scores(), to_file, &mut stdout) {
+    let sink = match (format, to_file, &mut stdout) {
         (Some(format), Some(path), _) => ScoreSink::file(path, format),
         (Some(format), None, Some(out)) => ScoreSink::writer(out, format),
         _ => ScoreSink::nowhere(),
     };
     // Explanations are printed unless they are part of the file.
-    let show =
-        args.explain.is_some() && !matches!(format, OutputFormat::Jsonl | OutputFormat::Parquet);
+    let show = args.explain.is_some() && matches!(format, None | Some(ScoreFormat::Csv));
     let mut shown = show.then(Shown::open).transpose()?;
     let mut show = |scored: Scored| shown.as_mut().map_or(Ok(()), |shown| shown.batch(&scored));
 
@@ -260,15 +262,13 @@ pub fn run(args: &ScoreArgs, common: &Common) -> anyhow::Result<Outcome> {
     let passed = Bound::all_hold(&bounds, run, common);
     // Intervals and tests take time, so they are computed only if the table is printed. That comes
     // first, because it finds an unknown system, and then nothing may be written.
-    let table = (format == OutputFormat::Table || to_file.is_some())
+    let table = (format.is_none() || to_file.is_some())
         .then(|| Overview::new(run, &resampling, against.as_ref(), bar.progress()))
         .transpose()?;
     drop(bar);
     // What is printed comes before the file gets its name, so that a run that fails leaves no file.
     let printed = shown.map_or(Ok(()), Shown::finish).and_then(|()| match &table {
-        Some(table) => {
-            write_table(table, to_file.filter(|_| format == OutputFormat::Table), common)
-        }
+        Some(table) => write_table(table, to_file.filter(|_| format.is_none()), common),
         None => stdout.map_or(Ok(()), Output::finish),
     });
     if failed(&printed) {
@@ -283,7 +283,10 @@ pub fn run(args: &ScoreArgs, common: &Common) -> anyhow::Result<Outcome> {
 /// How intervals and tests are drawn.
 pub(crate) fn resampling(resamples: u64, seed: Option<u64>) -> Resampling {
     let seed = seed.unwrap_or(Resampling::SEED);
-    Resampling { resamples: resamples as usize, seed, ..Resampling::default() }
+    Resampling::default().with(|it| {
+        it.resamples = resamples as usize;
+        it.seed = seed;
+    })
 }
 
 /// How texts stand in CSV.
@@ -328,18 +331,15 @@ fn check_files(args: &ScoreArgs) -> anyhow::Result<()> {
     Ok(file::distinct(&outputs.collect::<Vec<_>>(), &inputs)?)
 }
 
-fn output_format(args: &ScoreArgs) -> anyhow::Result<OutputFormat> {
-    let Some(path) = output_file(args) else {
-        return Ok(args.format.unwrap_or(OutputFormat::Table));
-    };
+/// The format of the scores of every story; `None` if only the table is written.
+fn output_format(args: &ScoreArgs) -> anyhow::Result<Option<ScoreFormat>> {
     if let Some(format) = args.format {
-        return Ok(format);
+        return Ok(format.of_scores());
     }
+    let Some(path) = output_file(args) else { return Ok(None) };
     match ScoreFormat::of_name(path) {
-        Some(ScoreFormat::Jsonl) => Ok(OutputFormat::Jsonl),
-        Some(ScoreFormat::Csv) => Ok(OutputFormat::Csv),
-        Some(ScoreFormat::Parquet) => Ok(OutputFormat::Parquet),
-        None if FileName::of(path).ending() == Some(Ending::Text) => Ok(OutputFormat::Table),
+        Some(format) => Ok(Some(format)),
+        None if FileName::of(path).ending() == Some(Ending::Text) => Ok(None),
         None => Err(anyhow!(
             "{}: the name does not say which format to write; name it with --format jsonl, csv, \
              parquet or table",

@@ -487,11 +487,11 @@ fn read_stories(paths: &[PathBuf], args: &TrainArgs, common: &Common) -> anyhow:
     for path in paths {
         let before = stories.len();
         let inputs = args.read.file(path);
-        let mut intake = inputs.intake();
+        let mut checker = inputs.checker();
         bar.progress().begin("reading stories");
-        inputs.add_to(&mut stories, &mut intake, bar.progress())?;
-        skipped.merge(intake.skipped().clone());
-        summary.merge(intake.summary());
+        inputs.add_to(&mut stories, &mut checker, bar.progress())?;
+        skipped.merge(checker.skipped().clone());
+        summary.merge(checker.summary());
         // Only the name is kept, so that the model does not reveal folders of this machine.
         let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
         files.push((name, stories.len() - before));

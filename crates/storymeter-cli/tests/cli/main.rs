@@ -27,6 +27,7 @@ mod score;
 mod score_files;
 mod shard_files;
 mod shards;
+mod slop;
 mod streaming;
 mod suite;
 mod tiny_model;

@@ -397,7 +397,7 @@ fn own_scores_with_faults_are_refused() {
     );
     bad(
         scores_jsonl() + &first.replace("Human-0", "again"),
-        "",
+        "--errors types.jsonl",
         "system \"Human\" has two stories for item \"p0\"",
     );
     bad(

@@ -159,7 +159,7 @@ fn three_systems_are_analysed_and_every_error_names_its_file() {
         sandbox.run("meta hanna hanna.csv --ratings ratings.csv").fails_with(message);
     };
     let head = "story_id,system,relevance,coherence\n";
-    ratings("", "ratings.csv: no column \"story_id\"");
+    ratings("", "ratings.csv: no column \"id\"");
     ratings(head, "ratings.csv: no row of ratings");
     ratings(&format!("{head}1,Nobody,1,1\n"), "ratings.csv: there is no system \"Nobody\"");
     ratings(&format!("{head}1,Tale,inf,1\n"), "ratings.csv:2: field \"Relevance\": \"inf\"");

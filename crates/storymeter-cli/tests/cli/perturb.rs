@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use crate::sandbox::{Sandbox, readme_example, repository};
+use crate::sandbox::{Sandbox, example_of, repository};
 
 /// A sandbox with the example stories in `stories.jsonl`.
 fn with_examples() -> Sandbox {
@@ -35,9 +35,9 @@ fn samples_are_shown_side_by_side() {
 }
 
 #[test]
-fn the_readme_shows_what_perturb_prints() {
+fn the_page_shows_what_perturb_prints() {
     let run = with_examples().run("perturb --show 2 stories.jsonl").succeeds();
-    assert_eq!(readme_example("lighthouse-sound (draw 0)"), run.stdout().trim_end());
+    assert_eq!(example_of("docs/perturb.md", "lighthouse-sound (draw 0)"), run.stdout().trim_end());
 }
 
 #[test]

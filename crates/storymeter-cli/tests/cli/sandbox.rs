@@ -124,13 +124,13 @@ impl Run {
     }
 }
 
-/// The example output in README.md (a fenced block of `text`) that begins like this.
+/// The example output in a document (a fenced block of `text`) that begins like this.
 #[track_caller]
-pub fn readme_example(beginning: &str) -> String {
-    let readme = std::fs::read_to_string(repository("README.md")).unwrap();
-    let blocks = readme.split("```text\n").skip(1).filter_map(|part| part.split("\n```").next());
+pub fn example_of(document: &str, beginning: &str) -> String {
+    let page = std::fs::read_to_string(repository(document)).unwrap();
+    let blocks = page.split("```text\n").skip(1).filter_map(|part| part.split("\n```").next());
     let examples: Vec<&str> = blocks.filter(|block| block.starts_with(beginning)).collect();
-    assert_eq!(examples.len(), 1, "README.md has one example that begins with {beginning:?}");
+    assert_eq!(examples.len(), 1, "{document} has one example that begins with {beginning:?}");
     examples[0].to_owned()
 }
 

@@ -69,7 +69,7 @@ fn damaged_scores_of_the_same_size_are_found() {
         let at = bytes.windows(1).rposition(|window| window == text).unwrap_or(bytes.len() / 2);
         bytes[at] = b'9';
         sandbox.write(&name, &bytes);
-        let message = format!("{name}: the checksum is not that of the header");
+        let message = format!("{name}: the file does not have the checksum in its header");
         sandbox.run("merge out").fails_with(&message);
         let merge = format!("merge out -o all.{format}");
         sandbox.run(&merge).fails_with(&message);
@@ -89,8 +89,8 @@ fn a_score_file_with_another_checksum_than_its_header_is_refused() {
     let scores = sandbox.read("scores.jsonl");
     sandbox.write("scores.jsonl", scores.replace("5.0", "9.0"));
     assert_ne!(sandbox.read("scores.jsonl"), scores);
-    let message = "scores.jsonl: the file has another checksum than its header \
-                   scores.jsonl.meta.json says";
+    let message = "scores.jsonl: the file does not have the checksum in its header \
+                   scores.jsonl.meta.json: one of them was changed or replaced";
     sandbox.run("compare scores.jsonl").fails_with(message);
     // A header of an older version has no checksum.
     let header = sandbox.read("scores.jsonl.meta.json");
@@ -203,4 +203,23 @@ fn row_statistics_have_the_hashes_that_the_document_defines() {
     let id = [&4u64.to_le_bytes()[..], b"fog", b"8"].concat();
     expected.extend(&Sha256::digest(id)[..16]);
     assert_eq!(fs::read(sandbox.path("out/a.jsonl.stats")).unwrap(), expected);
+}
+
+/// Every option that decides what the stories are belongs to the shard. The columns of systems were
+/// once forgotten, and the old scores passed for new ones.
+#[test]
+fn a_shard_of_other_columns_is_not_complete() {
+    let sandbox = Sandbox::new();
+    sandbox.write("t.csv", "A,B,C,D\nRain fell.,The lamp went out.,He ran home.,Snow fell.\n");
+    let score = "score t.csv -m text-length --out-dir out --resume";
+    let run = sandbox.run(&format!("{score} --system-cols A,B")).succeeds();
+    assert!(run.stderr().contains("scored 2 stories from 1 file"), "{}", run.stderr());
+    let run = sandbox.run(&format!("{score} --system-cols A,B")).succeeds();
+    assert!(run.stderr().contains("1 file was complete already"), "{}", run.stderr());
+    sandbox
+        .run(&format!("{score} --system-cols C,D"))
+        .fails_with("with score|system-column:A|system-column:B, and now it would be")
+        .fails_with("score|system-column:C|system-column:D");
+    sandbox.run(&format!("{score} --wide")).fails_with("score|wide:yes");
+    sandbox.run(&format!("{score} --story-col A")).fails_with("score|story:A");
 }

@@ -467,7 +467,8 @@ fn damaged_files_are_refused() {
     let mut damaged = rows.clone();
     *damaged.last_mut().unwrap() ^= 1;
     sandbox.write("out/part-01.jsonl.stats", &damaged);
-    merge().fails_with("out/part-01.jsonl.stats: the checksum is not that of the header");
+    merge()
+        .fails_with("out/part-01.jsonl.stats: the file does not have the checksum in its header");
     damaged[7] = 9;
     sandbox.write("out/part-01.jsonl.stats", &damaged);
     merge().fails_with("these are not row statistics of this version");

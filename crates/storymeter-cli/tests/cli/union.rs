@@ -1,6 +1,6 @@
 //! `storymeter score` with the learned metric, mostly with a tiny model of random weights.
 
-use crate::sandbox::{Sandbox, readme_example, repository};
+use crate::sandbox::{Sandbox, example_of, repository};
 use crate::tiny_model::write_model;
 
 const STORIES: &str = concat!(
@@ -179,7 +179,7 @@ fn the_readme_shows_what_its_first_command_prints() {
     let sandbox = Sandbox::new();
     sandbox.write("stories.jsonl", std::fs::read(repository("examples/stories.jsonl")).unwrap());
     let run = sandbox.run("score stories.jsonl").succeeds();
-    assert_eq!(readme_example("metric   system"), run.stdout().trim_end());
+    assert_eq!(example_of("README.md", "metric   system"), run.stdout().trim_end());
 }
 
 #[test]

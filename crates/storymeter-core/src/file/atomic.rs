@@ -60,7 +60,7 @@ impl AtomicFile {
     /// A file with this content, which has its name when it is committed.
     ///
     /// # Errors
-    /// Those of [`AtomicFile::create`], and if the disk is full.
+    /// Fails as [`AtomicFile::create`] does, and if the disk is full.
     pub fn holding(path: &Path, content: &[u8]) -> Result<Self> {
         let mut file = Self::create(path)?;
         let written = file.out.write_all(content).and_then(|()| file.out.flush());
@@ -126,7 +126,7 @@ impl AtomicFile {
     /// returned is appended to the file.
     ///
     /// # Errors
-    /// Those of [`AtomicFile::commit`].
+    /// Fails as [`AtomicFile::commit`] does.
     pub fn commit_and_append(mut self) -> Result<File> {
         self.sync()?;
         let place = Place::file(&self.path);

@@ -64,7 +64,7 @@ fn is_device(there: &Metadata) -> bool {
 /// Reads a whole text file of at most `most` bytes.
 ///
 /// # Errors
-/// Those of [`read`], and an error that names the line if the file is not UTF-8.
+/// Fails as [`read`] does. If the file is not UTF-8, the error names the line.
 pub fn read_text(path: &Path, most: u64) -> Result<String> {
     String::from_utf8(read(path, most)?).map_err(|e| {
         let before = &e.as_bytes()[..e.utf8_error().valid_up_to()];

@@ -37,16 +37,16 @@ fn found(scores: &Path) -> Option<(Header, bool)> {
 
 /// Ends what a program that was killed had begun: the header that belongs to the score file gets
 /// its name, and one that belongs to no file is removed. A file of the user is left alone.
-pub(super) fn settle(scores: &Path) -> Result<()> {
+pub(super) fn finish_interrupted(scores: &Path) -> Result<()> {
     let (path, header) = (path_of(scores), Header::path_of(scores));
-    let settled = match found(scores) {
+    let finished = match found(scores) {
         // If the header has both names already, renaming it does nothing, so the second name is
         // removed in any case.
         Some((_, true)) => rename(&path, &header).and_then(|()| fs::remove_file(&path)),
         Some((_, false)) => fs::remove_file(&path),
         None => Ok(()),
     };
-    match settled {
+    match finished {
         Err(e) if e.kind() != io::ErrorKind::NotFound => Err(Error::io(Place::file(path), e)),
         _ => Ok(()),
     }
@@ -58,12 +58,12 @@ impl Header {
     ///
     /// # Errors
     /// Returns an error if the file system refuses.
-    pub fn settle(scores: &Path) -> Result<()> {
+    pub fn finish_interrupted(scores: &Path) -> Result<()> {
         if !path_of(scores).exists() {
             return Ok(());
         }
         let _turn = turn(scores);
-        settle(scores)
+        finish_interrupted(scores)
     }
 
     /// The header that was about to get its name when a program was killed, if it belongs to the

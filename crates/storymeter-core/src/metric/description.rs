@@ -1,6 +1,6 @@
 //! Everything that is known about a metric without a story.
 
-use crate::{Direction, Key, Norms, Range, Signature, Validity};
+use crate::{Column, Direction, Key, Norms, Range, Signature, Validity};
 
 /// What a metric needs besides the story.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -35,6 +35,7 @@ pub enum Pooling {
 
 /// The number of stories that a metric is given at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Batching {
     /// One story at a time. The caller shares the stories among the threads.
     #[default]
@@ -55,6 +56,7 @@ impl Batching {
 
 /// One column of a metric.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct ScoreColumn {
     /// The key in tables and files.
     pub key: Key,
@@ -90,6 +92,28 @@ pub struct Description {
     pub explains: bool,
     /// All parameters that can change its values, without the version.
     pub signature: Signature,
+}
+
+impl From<&Column> for ScoreColumn {
+    fn from(column: &Column) -> Self {
+        Self {
+            key: column.key.clone(),
+            direction: column.direction,
+            range: column.range,
+            validity: column.validity.clone(),
+            norms: column.norms.clone(),
+        }
+    }
+}
+
+impl From<&ScoreColumn> for Column {
+    fn from(column: &ScoreColumn) -> Self {
+        Self::metric(column.key.clone(), column.direction).with(|it| {
+            it.range = column.range;
+            it.validity.clone_from(&column.validity);
+            it.norms.clone_from(&column.norms);
+        })
+    }
 }
 
 impl Description {

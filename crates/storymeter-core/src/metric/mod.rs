@@ -53,7 +53,7 @@ pub trait Metric: Send + Sync {
     /// Returns `None` if the metric cannot explain its scores. Most metrics cannot.
     ///
     /// # Errors
-    /// Those of [`Metric::rows`].
+    /// Fails as [`Metric::rows`] does.
     fn explain(
         &self,
         _stories: &[Prepared<'_>],
@@ -92,11 +92,22 @@ pub trait Metric: Send + Sync {
 
 /// How many sentences of a long story an explanation weighs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Depth {
     /// The sentences of the parts that score lowest.
     Weakest,
     /// All sentences.
     All,
+}
+
+impl Depth {
+    /// The word for it: `weakest` or `all`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Weakest => "weakest",
+            Self::All => "all",
+        }
+    }
 }
 
 /// Rows and explanations of a batch of stories.

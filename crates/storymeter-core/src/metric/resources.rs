@@ -9,12 +9,23 @@ use crate::MetricError;
 
 /// Where neural networks compute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
 pub enum Device {
     /// This machine's processor.
     #[default]
     Cpu,
     /// An NVIDIA GPU, by its number.
     Cuda(usize),
+}
+
+impl Device {
+    /// The number of the GPU; `None` on the processor.
+    pub fn gpu(self) -> Option<usize> {
+        match self {
+            Self::Cpu => None,
+            Self::Cuda(number) => Some(number),
+        }
+    }
 }
 
 /// The number format in which neural networks multiply.

@@ -22,6 +22,20 @@ pub(super) struct Dialect {
 impl Dialect {
     pub const CSV: Self = Self { delimiter: b',', quoted: true };
     pub const TSV: Self = Self { delimiter: b'\t', quoted: false };
+
+    /// The delimiters that are looked for, the most usual one first.
+    pub const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
+
+    /// How a header separates its fields: with the first delimiter that separates a wanted name
+    /// from the others, or else the one that makes most fields. `None` if none makes two.
+    pub fn of_header(header: &str, is_wanted: impl Fn(Self) -> bool) -> Option<Self> {
+        let dialects = Self::DELIMITERS.map(|delimiter| Self { delimiter, quoted: true });
+        dialects.into_iter().find(|&it| is_wanted(it)).or_else(|| {
+            // Of equally many columns, the first delimiter wins, because max_by_key takes the last.
+            let most = dialects.into_iter().rev().max_by_key(|&it| fields(header, it).count());
+            most.filter(|&it| fields(header, it).count() > 1)
+        })
+    }
 }
 
 impl From<Format> for Dialect {

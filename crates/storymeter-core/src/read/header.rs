@@ -349,30 +349,21 @@ fn non_empty(field: Cow<'_, str>) -> Option<String> {
     (!field.is_empty()).then(|| field.into_owned())
 }
 
-/// The delimiters that are looked for, the most usual one first.
-const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
-
 /// How a file whose name says that it is a table separates its fields, from its first line.
 pub(super) fn dialect(line: &[u8], format: Format, names: &FieldNames, wide: bool) -> Dialect {
     let Ok(line) = std::str::from_utf8(line) else { return format.into() };
     if format == Format::Tsv && (line.contains('\t') || has_story(line, Dialect::TSV, names)) {
         return Dialect::TSV;
     }
-    let dialects = DELIMITERS.map(|delimiter| Dialect { delimiter, quoted: true });
-    if !wide && let Some(found) = dialects.into_iter().find(|&it| has_story(line, it, names)) {
-        return found;
-    }
-    // Of equally many columns, the first delimiter wins, because max_by_key takes the last.
-    let most = dialects.into_iter().rev().max_by_key(|&it| fields(line, it).count());
-    most.filter(|&it| fields(line, it).count() > 1).unwrap_or(format.into())
+    Dialect::of_header(line, |it| !wide && has_story(line, it, names)).unwrap_or(format.into())
 }
 
 /// Whether the first line of a file of unknown kind is the header of a table, and how it separates
 /// its fields. It must have two columns or more, because a single word may begin any text.
 pub(super) fn recognise(line: &[u8], names: &FieldNames, wide: bool) -> Option<Dialect> {
     let line = std::str::from_utf8(line).ok()?;
-    let dialects = DELIMITERS.map(|delimiter| Dialect { delimiter, quoted: delimiter != b'\t' });
-    dialects.into_iter().find(|&it| {
+    let quoted = |delimiter| Dialect { delimiter, quoted: delimiter != b'\t' };
+    Dialect::DELIMITERS.map(quoted).into_iter().find(|&it| {
         let has =
             |wanted: &str| fields(line, it).any(|name| name.trim().eq_ignore_ascii_case(wanted));
         // Words such as "text" and "response" stand between the commas of many a sentence, so all

@@ -14,8 +14,9 @@
 //!
 //! Memory is bounded by the longest record, not by the size of the input. A program that wants to
 //! parse on several threads takes [`RawRecords`], which cuts the input into records on one thread
-//! at little cost, and calls [`RawRecord::into_parsed`] on any thread. An [`Intake`] then takes the
-//! records in order. It skips bad ones, checks the ids and counts, as [`StoryReader`] does.
+//! at little cost, and calls [`RawRecord::into_parsed`] on any thread. A [`RecordChecker`] then
+//! takes the records in order. It skips bad ones, checks the ids and counts, as [`StoryReader`]
+//! does.
 //!
 //! All text layouts are UTF-8, with or without a byte order mark. Lines end in `\n` or `\r\n`. A
 //! record may have at most [`ReadOptions::max_line`] bytes, which are 64 MiB by default. NUL
@@ -26,6 +27,7 @@
 
 mod ahead;
 mod aside;
+mod checker;
 mod cutter;
 mod delimited;
 mod document;
@@ -34,7 +36,6 @@ mod fields;
 mod format;
 mod hanna;
 mod header;
-mod intake;
 mod jsonl;
 mod lines;
 mod mags;
@@ -62,15 +63,15 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 pub use aside::put_aside;
+pub use checker::{DuplicateIds, RecordChecker};
 pub use errors::{ERROR_CRITERION, NO_ERROR_CRITERION};
 pub(crate) use fields::problem as described;
 pub use format::{Format, UnknownFormat};
-pub use intake::{DuplicateIds, Intake};
 pub use names::{Field, FieldNames, FieldUse};
 #[cfg(feature = "parquet")]
 pub use parquet::catches_panics;
 pub use raw::{Parsed, RawRecord, RawRecords};
-pub use rows::{RowFields, Rows};
+pub use rows::{RowFields, RowValue, Rows};
 pub use scores::{
     ScoreField, explanations, hanna_metric_name, hanna_scores, is_score_table, join_scores,
     joined_scores, score_fields, scores, scores_from,
@@ -155,6 +156,66 @@ impl ReadOptions {
         self
     }
 
+    /// Which of these options decide what the stories are, as keys with values. An option with its
+    /// usual value is left out.
+    ///
+    /// Stories that were read with other settings have other scores, so scores on disk keep the
+    /// settings that they were made with. Nothing is said about options that a program sets
+    /// according to what it does with the stories, and not according to what the user wants:
+    /// whether bad records are skipped, and whether empty texts and empty inputs are accepted.
+    ///
+    /// ```
+    /// use storymeter_core::read::ReadOptions;
+    /// let options = ReadOptions::default().with(|it| it.fields.story = Some("tale".into()));
+    /// assert_eq!(options.settings(), [("story", "tale".to_owned())]);
+    /// ```
+    pub fn settings(&self) -> Vec<(&'static str, String)> {
+        let usual = Self::default();
+        // All fields are named here, so that a new one cannot be forgotten.
+        let Self {
+            format,
+            fields,
+            wide,
+            system_columns,
+            text_is_list,
+            duplicates,
+            max_line,
+            record_offset,
+            max_words,
+            skip_bad: _,
+            allow_empty: _,
+            allow_none: _,
+            copies: _,
+        } = self;
+        let mut settings = Vec::new();
+        let mut add = |key: &'static str, value: &str| settings.push((key, value.to_owned()));
+        if let Some(format) = format {
+            add("input-format", format.name());
+        }
+        for field in Field::ALL {
+            fields.given(field).into_iter().for_each(|name| add(field.names()[0], name));
+        }
+        system_columns.iter().for_each(|name| add("system-column", name));
+        for (key, is_set) in [("wide", *wide), ("text-is-list", *text_is_list)] {
+            if is_set {
+                add(key, "yes");
+            }
+        }
+        if *duplicates != DuplicateIds::Refuse {
+            add("duplicates", duplicates.name());
+        }
+        for (key, number, usual) in [
+            ("max-line", *max_line as u64, usual.max_line as u64),
+            ("record-offset", *record_offset, usual.record_offset),
+            ("max-words", *max_words as u64, usual.max_words as u64),
+        ] {
+            if number != usual {
+                add(key, &number.to_string());
+            }
+        }
+        settings
+    }
+
     /// Whether each row of a table has one story per system.
     fn is_wide(&self) -> bool {
         self.wide || !self.system_columns.is_empty()
@@ -227,28 +288,28 @@ pub fn from_reader(
 /// Stories in input order, made by [`open`] and [`from_reader`]. The first error is the last item.
 pub struct StoryReader {
     raw: RawRecords,
-    intake: Intake,
+    checker: RecordChecker,
     end: End,
 }
 
 impl StoryReader {
     fn new(raw: RawRecords, options: &ReadOptions) -> Self {
-        Self { raw, intake: Intake::new(options), end: End::default() }
+        Self { raw, checker: RecordChecker::new(options), end: End::default() }
     }
 
     /// The bad records that were skipped so far.
     pub fn skipped(&self) -> &Skipped {
-        self.intake.skipped()
+        self.checker.skipped()
     }
 
     /// What was read so far.
     pub fn summary(&self) -> Summary {
-        self.intake.summary()
+        self.checker.summary()
     }
 
     fn next_record(&mut self) -> Result<Option<Record>> {
         for raw in self.raw.by_ref() {
-            if let Some(record) = self.intake.admit(raw?.into_parsed())? {
+            if let Some(record) = self.checker.admit(raw?.into_parsed())? {
                 return Ok(Some(record));
             }
         }

@@ -13,6 +13,7 @@ use crate::{Error, Place, Result};
 
 /// What a story is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Field {
     /// The text of the story.
     Story,
@@ -75,7 +76,7 @@ impl Field {
 ///
 /// ```
 /// use storymeter_core::read::{FieldNames, ReadOptions, from_reader};
-/// let fields = FieldNames { story: Some("Tale".into()), ..FieldNames::default() };
+/// let fields = FieldNames::default().with(|it| it.story = Some("Tale".into()));
 /// let options = ReadOptions::default().with(|it| it.fields = fields);
 /// let table = "No,Tale\n1,A door opened.\n".as_bytes();
 /// let record = from_reader("tales.csv", table, &options).next().unwrap()?;
@@ -83,6 +84,7 @@ impl Field {
 /// # Ok::<(), storymeter_core::Error>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[non_exhaustive]
 pub struct FieldNames {
     /// The name of the story.
     pub story: Option<String>,
@@ -107,6 +109,13 @@ pub(super) struct Candidate {
 }
 
 impl FieldNames {
+    /// The names after a change.
+    #[must_use]
+    pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
+        change(&mut self);
+        self
+    }
+
     /// The name that the user gives to a field.
     pub fn given(&self, field: Field) -> Option<&str> {
         match field {
@@ -116,6 +125,28 @@ impl FieldNames {
             Field::Item => self.item.as_deref(),
             Field::Prompt => self.prompt.as_deref(),
             Field::Reference => self.reference.as_deref(),
+            Field::Ratings => None,
+        }
+    }
+
+    /// The place of the name that the user gives to a field; `None` for ratings, which have one
+    /// column per criterion.
+    ///
+    /// ```
+    /// use storymeter_core::read::{Field, FieldNames};
+    /// let mut names = FieldNames::default();
+    /// *names.given_mut(Field::Story).unwrap() = Some("tale".into());
+    /// assert_eq!(names.given(Field::Story), Some("tale"));
+    /// assert_eq!(names.given_mut(Field::Ratings), None);
+    /// ```
+    pub fn given_mut(&mut self, field: Field) -> Option<&mut Option<String>> {
+        match field {
+            Field::Story => Some(&mut self.story),
+            Field::System => Some(&mut self.system),
+            Field::Id => Some(&mut self.id),
+            Field::Item => Some(&mut self.item),
+            Field::Prompt => Some(&mut self.prompt),
+            Field::Reference => Some(&mut self.reference),
             Field::Ratings => None,
         }
     }

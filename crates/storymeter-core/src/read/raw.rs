@@ -47,7 +47,7 @@ pub struct RawRecord {
     body: Body,
 }
 
-/// A record that was parsed, for [`Intake`](super::Intake).
+/// A record that was parsed, for [`RecordChecker`](super::RecordChecker).
 #[derive(Debug)]
 pub struct Parsed {
     pub(super) record: Result<Record>,
@@ -171,7 +171,8 @@ impl RawRecord {
         self.into_parsed().record
     }
 
-    /// Parses the record for an [`Intake`](super::Intake), which needs to know more about it.
+    /// Parses the record for a [`RecordChecker`](super::RecordChecker), which needs to know more
+    /// about it.
     pub fn into_parsed(self) -> Parsed {
         let file = Arc::clone(&self.file);
         let missing = self.missing().map(str::to_owned);
@@ -182,8 +183,9 @@ impl RawRecord {
         Parsed { record, file, used, is_numbered, missing }
     }
 
-    /// Why there is no text, if the tool that wrote the file says so. An [`Intake`](super::Intake)
-    /// counts such a record and leaves it out, and for [`RawRecord::parse`] it is an error.
+    /// Why there is no text, if the tool that wrote the file says so. A
+    /// [`RecordChecker`](super::RecordChecker) counts such a record and leaves it out, and for
+    /// [`RawRecord::parse`] it is an error.
     pub fn missing(&self) -> Option<&str> {
         match &self.body {
             Body::Sample(sample) => sample.missing(),
@@ -359,7 +361,7 @@ impl Feed {
             Self::Memory(rows, given) => {
                 let row = rows.row(*given);
                 *given += 1;
-                Ok(Some((*given as u64, Body::Row(row))))
+                Ok(Some((*given as u64, Body::Row(row.0))))
             }
         }
     }
@@ -369,7 +371,7 @@ impl RawRecords {
     /// Opens files, folders and standard input (`-`), as [`open`](super::open) does.
     ///
     /// # Errors
-    /// Those of [`open`](super::open).
+    /// Fails as [`open`](super::open) does.
     pub fn open(inputs: &[PathBuf], options: &ReadOptions) -> Result<Self> {
         let files = source::expand(inputs, options.format)?;
         let size = source::size_of(&files, &options.copies);

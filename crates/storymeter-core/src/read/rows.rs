@@ -1,6 +1,6 @@
 //! Stories that are in memory as rows: the records of a program, or the rows of its table.
 //!
-//! A row is a value of JSON: a text, which is the story, or an object with the fields of the JSONL
+//! A row is a [`RowValue`]: a text, which is the story, or an object with the fields of the JSONL
 //! layout. [`RowFields`] makes such objects of the columns of a table, under the names that files
 //! have too.
 
@@ -8,6 +8,7 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
+use super::fields::problem;
 use super::names::{Field, FieldNames, FieldUse, UsedNames, rated};
 use super::shown::cut;
 use crate::{Error, Place, Result};
@@ -16,8 +17,8 @@ use crate::{Error, Place, Result};
 ///
 /// ```
 /// use std::sync::Arc;
-/// use storymeter_core::read::{RawRecords, ReadOptions, Rows};
-/// let rows: Vec<serde_json::Value> = vec!["A door opened.".into(), "A cat came in.".into()];
+/// use storymeter_core::read::{RawRecords, ReadOptions, RowValue, Rows};
+/// let rows: Vec<RowValue> = vec!["A door opened.".into(), "A cat came in.".into()];
 /// let rows: Arc<dyn Rows> = Arc::new(rows);
 /// let records = RawRecords::from_rows("stories", &rows, &ReadOptions::default());
 /// let ids: Vec<String> = records.map(|raw| raw.unwrap().parse().unwrap().story.id).collect();
@@ -28,16 +29,102 @@ pub trait Rows: Send + Sync {
     fn count(&self) -> usize;
 
     /// The row at a position. It is called on the thread that reads.
-    fn row(&self, at: usize) -> Value;
+    fn row(&self, at: usize) -> RowValue;
 }
 
-impl Rows for Vec<Value> {
+impl Rows for Vec<RowValue> {
     fn count(&self) -> usize {
         self.len()
     }
 
-    fn row(&self, at: usize) -> Value {
+    fn row(&self, at: usize) -> RowValue {
         self[at].clone()
+    }
+}
+
+/// A row, or the value of a field in it: a text, a number, a list, an object with fields, or
+/// nothing, which is the default.
+///
+/// ```
+/// use storymeter_core::read::RowValue;
+/// let fields = [("story", RowValue::from("Rain fell.")), ("human.fun", RowValue::from(4.5))];
+/// let row: RowValue = fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+/// assert_eq!(row, RowValue::parse(r#"{"story": "Rain fell.", "human.fun": 4.5}"#)?);
+/// # Ok::<(), storymeter_core::Error>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct RowValue(pub(super) Value);
+
+impl RowValue {
+    /// The value of a text in JSON.
+    ///
+    /// # Errors
+    /// Returns an error if the text is not JSON.
+    pub fn parse(json: &str) -> Result<Self> {
+        let wrong = |e: serde_json::Error| Error::invalid(Place::default(), problem(&e));
+        serde_json::from_str(json).map(Self).map_err(wrong)
+    }
+
+    /// The text, or any other value as JSON.
+    pub fn into_text(self) -> String {
+        match self.0 {
+            Value::String(text) => text,
+            other => other.to_string(),
+        }
+    }
+
+    /// The row with further references after its own ones.
+    #[must_use]
+    pub fn with_references(self, texts: &[String]) -> Self {
+        let mut record = match self.0 {
+            Value::Object(record) => record,
+            story => Map::from_iter([(Field::Story.names()[0].to_owned(), story)]),
+        };
+        let own = record.remove(Field::Reference.names()[0]);
+        let mut all = match own {
+            None | Some(Value::Null) => Vec::new(),
+            Some(Value::Array(texts)) => texts,
+            Some(text) => vec![text],
+        };
+        all.extend(texts.iter().map(|text| Value::String(text.clone())));
+        record.insert(Field::Reference.names()[0].to_owned(), Value::Array(all));
+        Self(Value::Object(record))
+    }
+}
+
+macro_rules! row_values {
+    ($($kind:ty),*) => {$(
+        impl From<$kind> for RowValue {
+            fn from(value: $kind) -> Self {
+                Self(Value::from(value))
+            }
+        }
+    )*};
+}
+
+row_values!(bool, i64, u64, &str, String);
+
+/// NaN is nothing. Infinity becomes a text, because JSON has none, and so the record is a bad one.
+impl From<f64> for RowValue {
+    fn from(number: f64) -> Self {
+        Self(match number.is_infinite() {
+            true => Value::String(number.to_string()),
+            false => Value::from(number),
+        })
+    }
+}
+
+/// A list.
+impl FromIterator<Self> for RowValue {
+    fn from_iter<T: IntoIterator<Item = Self>>(values: T) -> Self {
+        Self(values.into_iter().map(|value| value.0).collect())
+    }
+}
+
+/// An object.
+impl FromIterator<(String, Self)> for RowValue {
+    fn from_iter<T: IntoIterator<Item = (String, Self)>>(fields: T) -> Self {
+        Self(Value::Object(fields.into_iter().map(|(name, value)| (name, value.0)).collect()))
     }
 }
 
@@ -46,15 +133,14 @@ impl Rows for Vec<Value> {
 /// A column `human.NAME`, `human/NAME` or `human_NAME` holds the ratings on the criterion NAME.
 ///
 /// ```
-/// use serde_json::json;
 /// use storymeter_core::Place;
-/// use storymeter_core::read::{FieldNames, RowFields};
+/// use storymeter_core::read::{FieldNames, RowFields, RowValue};
 /// let columns = ["mood", "output", "model", "human.plot"];
 /// let fields = RowFields::find(&columns, &FieldNames::default(), "column", Place::default())?;
 /// assert_eq!(fields.columns().collect::<Vec<_>>(), [1, 2, 3]);
-/// let row = [json!("?"), json!("Rain fell."), json!("a"), json!(3)];
-/// let record = json!({"story": "Rain fell.", "system": "a", "human.plot": 3});
-/// assert_eq!(fields.record(|at| row[at].clone()), record);
+/// let row = ["?", "Rain fell.", "a", "3"].map(RowValue::from);
+/// let record = r#"{"story": "Rain fell.", "system": "a", "human.plot": "3"}"#;
+/// assert_eq!(fields.record(|at| row[at].clone()), RowValue::parse(record)?);
 /// # Ok::<(), storymeter_core::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -119,15 +205,10 @@ impl RowFields {
     }
 
     /// The record of a row, under the standard names, given the values of its columns.
-    pub fn record(&self, mut value: impl FnMut(usize) -> Value) -> Value {
-        let mut record = Map::with_capacity(self.fields.len() + 1);
-        for &(at, field) in &self.fields {
-            record.insert(field.names()[0].to_owned(), value(at));
-        }
-        for (at, name) in &self.ratings {
-            record.insert(name.clone(), value(*at));
-        }
-        Value::Object(record)
+    pub fn record(&self, mut value: impl FnMut(usize) -> RowValue) -> RowValue {
+        let usual = self.fields.iter().map(|&(at, field)| (at, field.names()[0]));
+        let ratings = self.ratings.iter().map(|(at, name)| (*at, name.as_str()));
+        usual.chain(ratings).map(|(at, name)| (name.to_owned(), value(at))).collect()
     }
 }
 

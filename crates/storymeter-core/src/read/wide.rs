@@ -70,36 +70,37 @@ impl<'a> Wide<'a> {
 
     /// Why a column is no system, for each of the columns that could be one.
     pub fn judge(&self, columns: &[(usize, &str)]) -> Vec<Option<&'static str>> {
-        let looks: Vec<Looks> = columns.iter().map(|&(column, _)| self.look(column)).collect();
-        let is_candidate = |(looks, (_, name)): (&Looks, &(usize, &str))| {
-            looks.problem(WORDS).is_none() && !has_prompts(name)
+        let counts: Vec<CellCounts> =
+            columns.iter().map(|&(column, _)| self.count(column)).collect();
+        let is_candidate = |(counts, (_, name)): (&CellCounts, &(usize, &str))| {
+            counts.problem(WORDS).is_none() && !has_prompts(name)
         };
-        let long = looks.iter().zip(columns).any(is_candidate);
+        let long = counts.iter().zip(columns).any(is_candidate);
         let least = if long { WORDS } else { FEWEST_WORDS };
-        let judge = |(looks, (_, name)): (&Looks, &(usize, &str))| {
-            if has_prompts(name) { Some("prompts") } else { looks.problem(least) }
+        let judge = |(counts, (_, name)): (&CellCounts, &(usize, &str))| {
+            if has_prompts(name) { Some("prompts") } else { counts.problem(least) }
         };
-        looks.iter().zip(columns).map(judge).collect()
+        counts.iter().zip(columns).map(judge).collect()
     }
 
-    fn look(&self, column: usize) -> Looks {
+    fn count(&self, column: usize) -> CellCounts {
         let cells = self.rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.trim());
-        let mut looks = Looks { rows: self.rows.len(), ..Looks::default() };
+        let mut counts = CellCounts { rows: self.rows.len(), ..CellCounts::default() };
         let mut distinct = HashSet::new();
         for cell in cells.filter(|cell| !cell.is_empty()) {
-            looks.words.push(cell.split_whitespace().count());
-            looks.numbers += usize::from(cell.replace(',', ".").parse::<f64>().is_ok());
+            counts.words.push(cell.split_whitespace().count());
+            counts.numbers += usize::from(cell.replace(',', ".").parse::<f64>().is_ok());
             distinct.insert(cell);
         }
-        looks.words.sort_unstable();
-        looks.distinct = distinct.len();
-        looks
+        counts.words.sort_unstable();
+        counts.distinct = distinct.len();
+        counts
     }
 }
 
 /// What the cells of a column look like.
 #[derive(Default)]
-struct Looks {
+struct CellCounts {
     rows: usize,
     /// The numbers of words of the cells that are not empty, sorted.
     words: Vec<usize>,
@@ -107,7 +108,7 @@ struct Looks {
     distinct: usize,
 }
 
-impl Looks {
+impl CellCounts {
     /// Why these are no stories of so many words.
     fn problem(&self, least: usize) -> Option<&'static str> {
         let cells = self.words.len();

@@ -22,11 +22,12 @@ pub(crate) const FLAGS: &str = "flags";
 
 /// The format of a score file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum ScoreFormat {
     /// One JSON object per line, with everything that is known about the story.
     Jsonl,
-    /// One record per story. It has no words, flags, ratings, reasons of absent values or
-    /// explanations.
+    /// One record per story. It has no words, flags, ratings or reasons of absent values, and
+    /// scores with explanations are refused.
     Csv,
     /// One row per story, with the same content as JSONL: the columns `id`, `system`, `item`,
     /// `words` (64-bit integers) and `flags`, one column of 64-bit floats per key, and the columns
@@ -40,12 +41,35 @@ impl ScoreFormat {
     /// Every format.
     pub const ALL: [Self; 3] = [Self::Jsonl, Self::Csv, Self::Parquet];
 
+    /// Refuses a format that has no room for explanations, so that explanations that were asked for
+    /// are never left out.
+    ///
+    /// # Errors
+    /// Returns an error for CSV.
+    pub fn check_explained(self) -> io::Result<()> {
+        match self {
+            Self::Jsonl | Self::Parquet => Ok(()),
+            Self::Csv => {
+                let problem = "CSV has no explanations; choose JSONL or Parquet";
+                Err(io::Error::new(io::ErrorKind::InvalidInput, problem))
+            }
+        }
+    }
+
     /// The usual ending of the names of such files.
     pub fn ending(self) -> &'static str {
         match self {
             Self::Jsonl => "jsonl",
             Self::Csv => "csv",
             Self::Parquet => "parquet",
+        }
+    }
+
+    /// Whether the file has lines of text.
+    pub fn is_text(self) -> bool {
+        match self {
+            Self::Jsonl | Self::Csv => true,
+            Self::Parquet => false,
         }
     }
 
@@ -83,7 +107,7 @@ pub struct ScoreLine<'a> {
     pub values: &'a [Value],
     /// Its human ratings. CSV leaves them out.
     pub ratings: &'a Ratings,
-    /// The explanation of its score, as JSON in one line. CSV leaves it out.
+    /// The explanation of its score, as JSON in one line, for [`ScoreLines::explained`] only.
     pub explanation: Option<&'a str>,
 }
 
@@ -147,11 +171,17 @@ impl ScoreLines {
         self
     }
 
-    /// The same lines, which may have explanations. Parquet has a column for them only then.
+    /// The same lines, which may have explanations. Parquet has a column for them only then, and
+    /// CSV has none, so that [`ScoreWriter::new`] returns an error.
     #[must_use]
     pub fn explained(mut self, explained: bool) -> Self {
         self.explained = explained;
         self
+    }
+
+    /// Whether lines may have explanations.
+    pub fn has_explanations(&self) -> bool {
+        self.explained
     }
 
     /// The format.
@@ -171,8 +201,16 @@ impl ScoreLines {
     /// back unchanged.
     ///
     /// # Errors
-    /// Returns an error if the format cannot hold a text: CSV has no NUL characters.
+    /// Returns an error if the format cannot hold a text (CSV has no NUL characters), or the line
+    /// has an explanation and the lines are not [`ScoreLines::explained`].
     pub fn add(&self, part: &mut ScorePart, line: &ScoreLine<'_>) -> io::Result<()> {
+        if line.explanation.is_some() && !self.explained {
+            let problem = format!(
+                "story \"{}\" has an explanation, and the scores were begun without explanations",
+                line.id
+            );
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, problem));
+        }
         match (&mut part.0, self.format) {
             (Encoded::Rows(rows), _) => {
                 rows.push(self.row(line)?);
@@ -222,7 +260,6 @@ impl ScoreLines {
     fn row(&self, line: &ScoreLine<'_>) -> io::Result<Row> {
         let absent = self.absent(line).map(|absent| serde_json::to_string(&absent));
         let human = human(line).map(serde_json::to_string);
-        let explanation = line.explanation.filter(|_| self.explained);
         let flags = (!line.flags.is_empty()).then(|| serde_json::to_string(line.flags));
         Ok(Row {
             id: line.id.to_owned(),
@@ -233,7 +270,7 @@ impl ScoreLines {
             scores: line.values.iter().map(|value| value.as_ref().ok().copied()).collect(),
             absent: absent.transpose()?,
             human: human.transpose()?,
-            explanation: explanation.map(str::to_owned),
+            explanation: line.explanation.map(str::to_owned),
         })
     }
 
@@ -286,9 +323,12 @@ impl<W: Write + Send> ScoreWriter<W> {
     /// Begins the file: with the names of the columns in CSV.
     ///
     /// # Errors
-    /// Returns an error if the output cannot be written, or the format is Parquet and the cargo
-    /// feature `parquet` is not there.
+    /// Returns an error if the output cannot be written, the lines have explanations for which the
+    /// format has no room, or the format is Parquet and the cargo feature `parquet` is not there.
     pub fn new(mut out: W, lines: &ScoreLines) -> io::Result<Self> {
+        if lines.explained {
+            lines.format.check_explained()?;
+        }
         Ok(Self(match lines.format {
             ScoreFormat::Jsonl => Target::Text(out),
             ScoreFormat::Csv => {
@@ -373,23 +413,45 @@ impl ScoreTable {
     /// ```
     ///
     /// # Errors
-    /// Returns an error if the file system refuses.
+    /// Returns an error if the file system refuses, or the rows have explanations and the format is
+    /// CSV.
     pub fn write(&self, path: impl AsRef<Path>) -> Result<()> {
         let path = path.as_ref();
         let format = ScoreFormat::of_name(path).unwrap_or(ScoreFormat::Jsonl);
-        let metrics = self.of_role(Role::Metric);
-        let columns: Vec<_> = metrics.iter().map(|&at| self.columns()[at].clone()).collect();
-        let keys = columns.iter().map(|column| column.key.clone()).collect();
+        let metrics = self.of_role(Role::Metric).into_iter();
+        let columns = metrics.map(|at| self.columns()[at].clone()).collect();
         let header = Header::new(self.rows().len() as u64, 0, columns);
-        let explained = self.rows().iter().any(|row| row.explanation.is_some());
-        let lines = ScoreLines::new(format, keys).explained(explained);
+        self.write_file(path, format, &header)
+    }
+
+    /// Writes the table in this format, and a header that says more about it than the table knows.
+    ///
+    /// # Errors
+    /// As [`ScoreTable::write`].
+    pub fn write_file(&self, path: &Path, format: ScoreFormat, header: &Header) -> Result<()> {
         let file = Hashed::new(AtomicFile::create(path)?);
-        let written = || -> io::Result<Hashed<AtomicFile>> {
-            let mut writer = ScoreWriter::new(file, &lines)?;
-            writer.write_table(&lines, self)?;
-            writer.finish(&header)
-        };
-        header.commit(written().map_err(|e| Error::io(Place::file(path), e))?)
+        let written = self.write_to(file, format, header);
+        header.commit(written.map_err(|e| Error::io(Place::file(path), e))?)
+    }
+
+    /// Writes the table to any output, and returns that. Only Parquet takes the header in.
+    ///
+    /// # Errors
+    /// Returns an error if the output cannot be written, or the rows have explanations and the
+    /// format is CSV.
+    pub fn write_to<W: Write + Send>(
+        &self,
+        out: W,
+        format: ScoreFormat,
+        header: &Header,
+    ) -> io::Result<W> {
+        let metrics = self.of_role(Role::Metric).into_iter();
+        let keys = metrics.map(|at| self.columns()[at].key.clone());
+        let explained = self.rows().iter().any(|row| row.explanation.is_some());
+        let lines = ScoreLines::new(format, keys.collect()).explained(explained);
+        let mut writer = ScoreWriter::new(out, &lines)?;
+        writer.write_table(&lines, self)?;
+        writer.finish(header)
     }
 }
 

@@ -59,7 +59,7 @@ fn a_value_beside_lists_is_for_all_stories() {
 
 #[test]
 fn lists_of_other_names_are_found_if_they_are_given() {
-    let fields = FieldNames { story: Some("tale".into()), ..FieldNames::default() };
+    let fields = FieldNames::default().with(|it| it.story = Some("tale".into()));
     let options = ReadOptions::default().with(|it| it.fields = fields);
     let folder = Folder::with("a.json", r#"{"tale": ["A door.", "A cat."]}"#);
     assert_eq!(texts(&folder.read(&["a.json"], &options).unwrap().0), ["A door.", "A cat."]);

@@ -36,6 +36,7 @@ fn commas_semicolons_and_tabs_are_found_by_content() {
     let expected = read("a.csv", "id,system,union\n1,rain,0.5\n2,tale,1.25\n");
     for (name, content) in [
         ("a.csv", "id;system;union\n1;rain;0.5\n2;tale;1.25\n"),
+        ("a.csv", "id|system|union\n1|rain|0.5\n2|tale|1.25\n"),
         ("a.csv", "id;system;union\n1;rain;0,5\n2;tale;1,25\n"),
         ("a.tsv", "id\tsystem\tunion\n1\train\t0.5\n2\ttale\t1.25\n"),
         ("a.csv", "\u{feff}id\tsystem\tunion\r\n1\train\t0.5\r\n2\ttale\t1.25\r\n"),

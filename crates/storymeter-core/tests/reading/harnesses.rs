@@ -99,7 +99,7 @@ fn promptfoo_has_a_story_for_each_test_prompt_and_provider() {
         assert_eq!(shown(&stories[2..3]), [format!("birch 0/2 {prompt} Mara")]);
         assert_eq!(stories[4].text.split(' ').next(), Some("Theo"), "a failed test has a story");
     }
-    let fields = FieldNames { item: Some("vars.topic".into()), ..FieldNames::default() };
+    let fields = FieldNames::default().with(|it| it.item = Some("vars.topic".into()));
     let (stories, _) = read("promptfoo.json", &default().with(|it| it.fields = fields));
     assert_eq!(shown(&stories[4..5]), ["atlas 1/0 kite Theo"]);
 }
@@ -280,10 +280,45 @@ fn the_last_answer_of_a_conversation_is_the_story() {
     );
 }
 
+/// The fields beside a conversation have the same names, and the same order of preference, as in
+/// JSONL; the first one in the file was once taken.
+#[test]
+fn fields_beside_a_conversation_are_read_as_in_jsonl() {
+    let chat = |beside: &str| {
+        format!(
+            "{{\"generator\": \"old\", \"messages\": [{{\"role\": \"user\", \"content\": \"A door.\"}}, \
+             {{\"role\": \"assistant\", \"content\": \"It opened.\"}}], {beside}}}\n"
+        )
+    };
+    let beside = "\"MODEL\": \"atlas\", \"story_id\": 7, \"references\": [\"It shut.\"], \
+                  \"human\": {\"plot\": [3, 4]}";
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("chat.jsonl");
+    std::fs::write(&path, chat(beside)).unwrap();
+    let mut reader = open(&[&path].map(Into::into), &ReadOptions::default()).unwrap();
+    let story = reader.next().unwrap().unwrap().story;
+    assert_eq!((story.id.as_str(), story.system.as_deref()), ("7", Some("atlas")));
+    assert_eq!((story.text.as_str(), story.prompt.as_deref()), ("It opened.", Some("A door.")));
+    assert_eq!(story.references, ["It shut."]);
+    assert_eq!(story.ratings.get("plot"), Some(&[Some(3.0), Some(4.0)][..]));
+    assert!(reader.next().is_none());
+    let summary = reader.summary().to_string();
+    assert!(summary.contains("system from \"model\" and not \"generator\""), "{summary}");
+    assert!(!summary.contains("story from"), "{summary}");
+
+    let flat = chat("\"id\": \"a\", \"human.fun\": 2");
+    let ratings = &stories("chat.jsonl", flat)[0].ratings;
+    assert_eq!(ratings.get("fun"), Some(&[Some(2.0)][..]));
+    assert_eq!(
+        error("chat.jsonl", chat("\"id\": [7]")),
+        "chat.jsonl:1: field \"id\": wrong JSON: \"[7]\" is neither a string nor a number"
+    );
+}
+
 #[test]
 fn what_is_only_like_a_tool_is_read_by_names() {
     let options = default().with(|it| {
-        it.fields = FieldNames { story: Some("filtered_resps".into()), ..FieldNames::default() };
+        it.fields = FieldNames::default().with(|it| it.story = Some("filtered_resps".into()));
     });
     let samples = "lm-eval/house__atlas/samples_stories_2026-11-19T01-19-20.958741.jsonl";
     let mut reader = open(&[fixture(samples)], &options).unwrap();

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use storymeter_core::read::{
-    FieldNames, Format, RawRecords, ReadOptions, RowFields, Rows, ScoreField, Summary, open,
-    score_fields, scores,
+    FieldNames, Format, RawRecords, ReadOptions, RowFields, RowValue, Rows, ScoreField, Summary,
+    open, score_fields, scores,
 };
 use storymeter_core::{Catalogue, Place, Ratings, Row, Story};
 
@@ -22,11 +22,10 @@ fn read(name: &str, content: &str, options: &ReadOptions) -> Vec<Story> {
 }
 
 fn named(story: &str, system: &str) -> ReadOptions {
-    let fields = FieldNames {
-        story: Some(story.into()),
-        system: Some(system.into()),
-        ..FieldNames::default()
-    };
+    let fields = FieldNames::default().with(|it| {
+        it.story = Some(story.into());
+        it.system = Some(system.into());
+    });
     ReadOptions::default().with(|it| it.fields = fields)
 }
 
@@ -139,7 +138,7 @@ fn a_wide_table_has_one_story_per_system_and_row() {
     let line = summary("a.csv", content, &options).to_string();
     assert_eq!(line, "read 4 stories of 2 systems from 1 file (csv)");
     // The column of ids may have any name, and pandas adds one without a name.
-    let fields = FieldNames { id: Some("key".into()), ..FieldNames::default() };
+    let fields = FieldNames::default().with(|it| it.id = Some("key".into()));
     let options = ReadOptions::default().with(|it| {
         it.fields = fields;
         it.wide = true;
@@ -347,7 +346,8 @@ fn the_same_ten_names_are_stories_in_every_format() {
     let columns: Vec<&str> = TEN.into_iter().chain(["union"]).collect();
     let fields =
         RowFields::find(&columns, &FieldNames::default(), "column", Place::file("frame")).unwrap();
-    let record = |row: serde_json::Value| fields.record(|at| row[columns[at]].clone());
+    let cell = |value: &serde_json::Value| RowValue::parse(&value.to_string()).unwrap();
+    let record = |row: serde_json::Value| fields.record(|at| cell(&row[columns[at]]));
     let rows: Arc<dyn Rows> = Arc::new(objects().into_iter().map(record).collect::<Vec<_>>());
     let records = RawRecords::from_rows("frame", &rows, &ReadOptions::default());
     let stories: Vec<Story> = records.map(|raw| raw.unwrap().parse().unwrap().story).collect();
@@ -380,7 +380,7 @@ fn the_same_ten_names_are_scores_in_every_format() {
     let named = |field| match field {
         ScoreField::Story(field) => field.names()[0].to_owned(),
         ScoreField::Ratings(criterion) => criterion,
-        ScoreField::Score | ScoreField::PassedOver => panic!("it has a name"),
+        other => panic!("{other:?} has a name"),
     };
     let names = TEN.map(str::to_owned);
     let fields = score_fields(&names, &Place::file("frame")).unwrap().into_iter().map(named);

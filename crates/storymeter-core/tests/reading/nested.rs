@@ -10,7 +10,7 @@ fn options(fields: FieldNames) -> ReadOptions {
 }
 
 fn named(story: &str) -> FieldNames {
-    FieldNames { story: Some(story.into()), ..FieldNames::default() }
+    FieldNames::default().with(|it| it.story = Some(story.into()))
 }
 
 fn read(name: &str, content: &str, fields: FieldNames) -> Vec<Story> {
@@ -22,7 +22,7 @@ const LINE: &str =
 
 #[test]
 fn a_name_with_dots_is_a_path() {
-    let fields = FieldNames { system: Some("a.who".into()), ..named("a.b.1.c") };
+    let fields = named("a.b.1.c").with(|it| it.system = Some("a.who".into()));
     for (name, content) in [("a.jsonl", format!("{LINE}\n")), ("a.json", format!("[{LINE}]"))] {
         let stories = read(name, &content, fields.clone());
         let found =
@@ -34,7 +34,7 @@ fn a_name_with_dots_is_a_path() {
     assert_eq!(read("a.jsonl", line, named("a.b"))[0].text, "It opened.");
     assert_eq!(read("a.jsonl", r#"{"a": {"b": "It"}}"#, named("a.b"))[0].text, "It");
     assert_eq!(read("a.csv", "a.b,c\nIt opened.,x\n", named("a.b"))[0].text, "It opened.");
-    let fields = FieldNames { prompt: Some("x.y".into()), ..FieldNames::default() };
+    let fields = FieldNames::default().with(|it| it.prompt = Some("x.y".into()));
     assert_eq!(read("a.jsonl", r#"{"x": null, "story": "It"}"#, fields)[0].prompt, None);
 }
 

@@ -107,7 +107,7 @@ fn a_file_without_stories_names_its_columns() {
     );
     let named = |story: &str| {
         ReadOptions::default().with(|it| {
-            it.fields = FieldNames { story: Some(story.to_owned()), ..FieldNames::default() }
+            it.fields = FieldNames::default().with(|it| it.story = Some(story.to_owned()))
         })
     };
     let (stories, _) = folder.read(&["a.parquet"], &named("tale")).unwrap();

@@ -51,7 +51,7 @@ fn written(count: usize, size: usize, explained: bool) -> Vec<u8> {
                 flags: &["cut", "poem"].map(str::to_owned)[..row % 3],
                 values: &[Ok(-0.0), value],
                 ratings: &ratings,
-                explanation: Some(&explanation),
+                explanation: explained.then_some(explanation.as_str()),
             };
             lines.add(&mut part, &line).unwrap();
         }

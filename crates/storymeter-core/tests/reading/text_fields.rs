@@ -82,15 +82,15 @@ fn in_files_of_others_they_are_scores_or_nothing() {
         assert_eq!(found.values(found.find("flags").unwrap()), [Ok(3.0)], "{header}");
         assert_eq!(texts(&found), [(None, vec![])]);
     }
-    // A frame of ours has both, and its words are no score.
+    // A frame of ours has both, and they are what is said about the texts.
     let fields = |names: &[&str]| {
         let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
         score_fields(&names, &Place::default()).unwrap()
     };
     let id = ScoreField::Story(Field::Id);
     assert_eq!(fields(&["id", "words"]), [id.clone(), ScoreField::Score]);
-    let (none, score) = (ScoreField::PassedOver, ScoreField::Score);
-    assert_eq!(fields(&["id", "words", "flags", "x"]), [id, none.clone(), none, score]);
+    let ours = [id, ScoreField::Words, ScoreField::Flags, ScoreField::Score];
+    assert_eq!(fields(&["id", "words", "flags", "x"]), ours);
 }
 
 #[test]

@@ -212,7 +212,8 @@ fn read_cached(path: &Path) -> Option<Vec<u8>> {
 }
 
 /// Writes beside the place and moves the file there, so that another process sees all of it or
-/// nothing.
+/// nothing. `core::file` does this for files of the user; this one is only a cache, and the engine
+/// uses no other crate of ours.
 fn write_cached(path: &Path, code: &[u8]) -> std::io::Result<()> {
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder)?;

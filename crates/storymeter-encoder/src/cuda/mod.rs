@@ -27,6 +27,7 @@ mod gemm;
 mod inputs;
 mod int8;
 mod landing;
+mod losses;
 mod memory;
 mod model;
 mod nccl;

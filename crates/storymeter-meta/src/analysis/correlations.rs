@@ -240,25 +240,25 @@ fn story_level(
     pairs
         .par_iter()
         .map(|&(a, b)| {
-            let mut tally = Tally::default();
+            let mut sum = ItemSum::default();
             for value in slices.by_item(a, b) {
-                tally.add(value?);
+                sum.add(value?);
             }
-            Ok(tally.mean(apart))
+            Ok(sum.mean(apart))
         })
         .collect()
 }
 
 /// The coefficients of the items so far.
 #[derive(Default)]
-struct Tally {
+struct ItemSum {
     sum: f64,
     n: usize,
     undefined: usize,
     few: usize,
 }
 
-impl Tally {
+impl ItemSum {
     fn add(&mut self, coefficient: Option<f64>) {
         match coefficient {
             None => self.few += 1,

@@ -39,10 +39,11 @@ use crate::systems::{MOST_SYSTEMS, Options, SystemComparison, compare as compare
 /// ```
 /// use storymeter_meta::{Settings, study::{IntervalMethod, Test}};
 /// let (test, interval) = (Test::Steiger, IntervalMethod::Bca);
-/// let settings = Settings { test, interval, ..Settings::default() };
+/// let settings = Settings::default().with(|it| (it.test, it.interval) = (test, interval));
 /// assert_eq!(settings.confidence, 0.95);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Settings {
     /// The test between two metrics.
     pub test: Test,
@@ -82,6 +83,13 @@ impl Default for Settings {
 }
 
 impl Settings {
+    /// The settings after a change.
+    #[must_use]
+    pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
+        change(&mut self);
+        self
+    }
+
     /// The options of a bootstrap, where intervals are bootstrapped.
     pub(crate) fn bootstrap(&self) -> Option<BootstrapOptions> {
         let method = match self.interval {

@@ -1,12 +1,13 @@
 //! Ratings as CSV, one row per story and rater: HANNA's annotation file, or one without texts.
 //!
-//! The file must have the story's id (`Story ID`, `story_id` or `id`), its system (`Model` or
-//! `system`) and all criteria, and may have a worker id (`Worker ID` or `worker`). Names are
-//! compared without regard to case.
+//! The file must have the story's id and its system, under the names that they have everywhere
+//! ([`Field::names`]), and all criteria. It may have a worker id (`Worker ID` or `worker`). Names
+//! are compared without regard to case, and a space is the same as `_`.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
+use storymeter_core::read::{Field, ScoreField, score_fields};
 use storymeter_core::terminal::excerpt;
 use storymeter_core::{Error as CoreError, Key, Place, file};
 
@@ -172,9 +173,13 @@ struct Columns {
 impl Columns {
     fn find(header: &csv::StringRecord, criteria: &[Key], place: &Place) -> Result<Self> {
         let wrong = |problem: String| Error::from(CoreError::invalid(place.clone(), problem));
+        // HANNA's authors write "Story ID" and "Worker ID".
+        let plain: Vec<String> = header.iter().map(|name| name.trim().replace(' ', "_")).collect();
         let find = |names: &[&str]| -> Result<Option<usize>> {
-            let is_wanted =
-                |at: &usize| names.iter().any(|name| header[*at].trim().eq_ignore_ascii_case(name));
+            let is_wanted = |at: &usize| {
+                let there = [header[*at].trim(), plain[*at].as_str()];
+                names.iter().any(|name| there.iter().any(|it| it.eq_ignore_ascii_case(name)))
+            };
             let mut found = (0..header.len()).filter(is_wanted);
             match (found.next(), found.next()) {
                 (Some(first), Some(second)) => Err(wrong(format!(
@@ -197,12 +202,17 @@ impl Columns {
                 wrong(format!("no column {name}; the columns are: {there}"))
             })
         };
-        let id = need(&["story_id", "Story ID", "id"])?;
+        let fields = score_fields(&plain, place)?;
+        let column = |field: Field| {
+            let found = fields.iter().position(|one| *one == ScoreField::Story(field));
+            found.map_or_else(|| need(field.names()), Ok)
+        };
+        let id = column(Field::Id)?;
         Ok(Self {
             id,
             id_name: header[id].trim().to_owned(),
-            system: need(&["system", "Model"])?,
-            worker: find(&["Worker ID", "worker_id", "worker"])?,
+            system: column(Field::System)?,
+            worker: find(&["worker_id", "worker"])?,
             criteria: criteria.iter().map(|name| need(&[name.as_str()])).collect::<Result<_>>()?,
         })
     }

@@ -28,13 +28,13 @@ pub struct Leader<'a> {
 pub enum Ballot {
     /// All of them.
     Global,
-    /// Those of one level.
+    /// The correlations of one level.
     Level(Level),
-    /// Those with one coefficient.
+    /// The correlations with one coefficient.
     Coefficient(Coefficient),
-    /// Those of one level with one coefficient.
+    /// The correlations of one level with one coefficient.
     Block(Level, Coefficient),
-    /// Those with one criterion.
+    /// The correlations with one criterion.
     Criterion(Key),
 }
 

@@ -37,6 +37,8 @@ pub enum WarningKind {
     Unpaired,
     /// So few texts that a number may well be chance.
     Few,
+    /// Several stories of one system for one item, whose mean counts.
+    Averaged,
 }
 
 impl WarningKind {
@@ -57,6 +59,7 @@ impl WarningKind {
             Self::Header => "header",
             Self::Unpaired => "unpaired",
             Self::Few => "few",
+            Self::Averaged => "averaged",
         }
     }
 }

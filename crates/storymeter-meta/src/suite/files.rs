@@ -88,7 +88,7 @@ pub fn write(result: &SuiteResult, folder: &Path, inputs: &[&Path]) -> Result<Ve
 /// says what happens to names in the CSV file that a spreadsheet would run as formulas.
 ///
 /// # Errors
-/// Returns an error in the same cases as [`write()`].
+/// Fails as [`write()`] does.
 pub fn prepare(
     result: &SuiteResult,
     folder: &Path,

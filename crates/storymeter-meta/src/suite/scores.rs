@@ -46,6 +46,7 @@ pub struct MetricScores {
 
 /// How a suite is analysed.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct SuiteOptions {
     /// Whether to repeat OpenMEVA's own reading, which does not use the pairs. See
     /// [`analyse`](super::analyse).
@@ -58,6 +59,15 @@ pub struct SuiteOptions {
     pub seed: u64,
     /// What hears how far the work has come.
     pub progress: Progress,
+}
+
+impl SuiteOptions {
+    /// The options after a change.
+    #[must_use]
+    pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
+        change(&mut self);
+        self
+    }
 }
 
 impl Default for SuiteOptions {

@@ -67,7 +67,7 @@ pub fn compare(table: &ScoreTable, options: &Options) -> Result<Vec<SystemCompar
 /// Compares the systems by one column, named by its key.
 ///
 /// # Errors
-/// As [`compare`], and where there is no such column.
+/// Fails as [`compare`] does, and if there is no such column.
 pub fn compare_systems(
     table: &ScoreTable,
     key: &str,
@@ -129,18 +129,30 @@ impl Group {
         let pairs: Vec<(usize, usize)> = all.filter(is_wanted).collect();
         options.progress.expect((pairs.len() * total) as u64);
         let compare = |(first, second): (usize, usize)| {
-            let [first_sample, second_sample] = [first, second].map(|at| &systems[at].sample);
-            let found = match first_sample.observations().min(second_sample.observations()) {
-                0 => Err(Absence::Empty),
-                1 => Err(Absence::Fewer(2)),
-                _ => Ok(compare_samples(first_sample, second_sample, Score::Mean, &resampling)?),
-            };
+            let samples = [first, second].map(|at| &systems[at].sample);
+            let found = compare_two(samples, Score::Mean, &resampling)?;
             options.progress.advance(columns.len() as u64);
             Ok(((first, second), found))
         };
         let pairs = pairs.into_par_iter().map(compare).collect::<Result<_>>()?;
         Ok(Self { systems, intervals, pairs })
     }
+}
+
+/// Compares the second sample with the first one, or says why there is nothing to compare.
+///
+/// # Errors
+/// Returns an error if the engine refuses the samples, because a value is infinite for example.
+pub fn compare_two(
+    [first, second]: [&storymeter_stats::Sample; 2],
+    score: Score<'_>,
+    resampling: &storymeter_stats::Resampling,
+) -> Result<Outcome<SampleComparison>> {
+    Ok(match first.observations().min(second.observations()) {
+        0 => Err(Absence::Empty),
+        1 => Err(Absence::Fewer(2)),
+        _ => Ok(compare_samples(first, second, score, resampling)?),
+    })
 }
 
 /// The comparison by one column, which is the one at this place of its group.
@@ -189,7 +201,7 @@ fn by_column(
         absent: samples.iter().map(|sample| sample.absent as u64).sum(),
         ..column.counts
     };
-    let (column, method) = (Column { counts, ..column }, method.clone());
+    let (column, method) = (column.with(|it| it.counts = counts), method.clone());
     Ok(SystemComparison { column, systems, pairs, clusters, cautions, method, signature })
 }
 

@@ -37,7 +37,7 @@ use storymeter_core::{Column, Direction, Progress, Signature};
 use storymeter_stats::{Correction, Interval, Resampling};
 
 pub(crate) use compare::MOST_SYSTEMS;
-pub use compare::{compare, compare_systems};
+pub use compare::{compare, compare_systems, compare_two};
 pub use storymeter_stats::{ItemWins, Pairing};
 pub(crate) use verdict::is_people;
 
@@ -57,6 +57,7 @@ pub fn quartiles(sorted: &[f64]) -> [f64; 3] {
 
 /// What to compare, and how.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Options {
     /// The metrics and criteria to compare by; every column where it is empty.
     pub columns: Vec<String>,
@@ -82,7 +83,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        let Resampling { resamples, confidence, seed } = Resampling::default();
+        let Resampling { resamples, confidence, seed, .. } = Resampling::default();
         Self {
             columns: Vec::new(),
             without: Vec::new(),
@@ -99,9 +100,17 @@ impl Default for Options {
 }
 
 impl Options {
+    /// The options after a change.
+    #[must_use]
+    pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
+        change(&mut self);
+        self
+    }
+
     fn resampling(&self) -> Resampling {
-        let Self { resamples, confidence, seed, .. } = *self;
-        Resampling { resamples, confidence, seed }
+        Resampling::default().with(|it| {
+            (it.resamples, it.confidence, it.seed) = (self.resamples, self.confidence, self.seed);
+        })
     }
 
     fn method(&self) -> Method {

@@ -22,6 +22,7 @@ use crate::systems::MOST_SYSTEMS;
 
 /// What to analyse beside the table itself, and how.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct Options {
     /// Systems that are shown and left out of correlations and comparisons, such as human writers.
     pub without: Vec<String>,
@@ -41,6 +42,15 @@ pub struct Options {
     pub settings: Settings,
     /// What hears how far the work has come.
     pub progress: Progress,
+}
+
+impl Options {
+    /// The options after a change.
+    #[must_use]
+    pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
+        change(&mut self);
+        self
+    }
 }
 
 /// Biased sets are drawn from this many quality levels above 0, as UNION's seven raters gave.
@@ -65,6 +75,9 @@ fn analyse_table(table: &ScoreTable, options: &Options) -> Result<Study> {
     }
     check_scale(table, options.scale)?;
     let mut grid = Grid::from_table(table)?;
+    if options.errors.is_some() || options.drift.is_some() {
+        grid.check_single(table)?;
+    }
     turn(&mut grid, table, &options.directions)?;
     check_left_out(&grid, &options.without)?;
     let competing = grid.without_systems(&options.without);
@@ -82,6 +95,7 @@ fn analyse_table(table: &ScoreTable, options: &Options) -> Result<Study> {
     let mut warnings = options.warnings.clone();
     let note = |note: &String| Warning::new(WarningKind::Header, "scores", note.as_str());
     warnings.extend(table.notes().iter().map(note));
+    warnings.extend(averaged(&grid));
     warnings.extend(empty_cells(&analysis.grid));
     warnings.extend(too_many_systems(&analysis.grid));
     warnings.extend(inspect(&analysis.grid, &analysis.correlations));
@@ -177,6 +191,14 @@ fn check_left_out(grid: &Grid, without: &[String]) -> Result<()> {
             Err(CoreError::unknown("system", unknown, known).into())
         }
     }
+}
+
+fn averaged(grid: &Grid) -> Option<Warning> {
+    let message = format!(
+        "systems have several stories for an item, {} more than one each: their means are analysed",
+        grid.repeats()
+    );
+    (grid.repeats() > 0).then(|| Warning::new(WarningKind::Averaged, "table", message))
 }
 
 fn empty_cells(grid: &Grid) -> Option<Warning> {

@@ -36,6 +36,7 @@ pub(crate) const CRITERION: &str = "reasonable";
 
 /// What to analyse beside the folder itself.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Options {
     /// The scale of the ratings.
     pub scale: Scale,
@@ -49,6 +50,15 @@ pub struct Options {
     pub misjudged: MisjudgedOptions,
     /// What hears how far the work has come.
     pub progress: Progress,
+}
+
+impl Options {
+    /// The options after a change.
+    #[must_use]
+    pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
+        change(&mut self);
+        self
+    }
 }
 
 impl Default for Options {

@@ -1,7 +1,7 @@
 //! Comparisons of systems as sheets.
 
 use storymeter_core::{Direction, Key, Role};
-use storymeter_stats::{Correction, LARGE_SAMPLE};
+use storymeter_stats::LARGE_SAMPLE;
 
 use super::verdict::{adjusted_meaning, key_with_arrow, percentile_meaning};
 use super::{Cell, Form, Sheet, Subject, file_stem, leaders};
@@ -333,13 +333,9 @@ fn test_notes(found: &SystemComparison) -> Vec<String> {
              half of the items are shared ({resamples}); n is the number of items of each"
         ));
     }
-    let correction = match method.correction {
-        Correction::Holm => "Holm's",
-        Correction::BenjaminiHochberg => "Benjamini and Hochberg's",
-        Correction::BenjaminiYekutieli => "Benjamini and Yekutieli's",
-    };
+    let authors = method.correction.authors();
     notes.push(format!(
-        "corrected: p after {correction} correction for {} {}; * at most {}, ** at most 0.01, *** \
+        "corrected: p after {authors}'s correction for {} {}; * at most {}, ** at most 0.01, *** \
          at most 0.001",
         found.pairs.len(),
         if found.pairs.len() == 1 { "pair" } else { "pairs" },

@@ -1,7 +1,5 @@
 //! Tests between metrics, and metrics as judges.
 
-use storymeter_stats::Coefficient;
-
 use super::correlations::{average, count};
 use super::{Cell, Form, Label, Sheet, Subject, label};
 use crate::level::Level;
@@ -18,15 +16,6 @@ pub fn test_title(test: Test) -> &'static str {
     }
 }
 
-/// A coefficient by the name of its author.
-pub(super) fn proper_name(coefficient: Coefficient) -> &'static str {
-    match coefficient {
-        Coefficient::Pearson => "Pearson",
-        Coefficient::Spearman => "Spearman",
-        Coefficient::Kendall => "Kendall",
-    }
-}
-
 /// What tests between metrics over all stories take for granted.
 pub(crate) const INDEPENDENT: &str = "stories of one item count as independent observations here, so \
     that p-values are too small if they resemble each other";
@@ -34,7 +23,7 @@ pub(crate) const INDEPENDENT: &str = "stories of one item count as independent o
 /// The title of a matrix of tests.
 pub(super) fn title(matrix: &TestMatrix) -> String {
     let TestMatrix { criterion, level, .. } = matrix;
-    let coefficient = proper_name(matrix.coefficient);
+    let coefficient = matrix.coefficient.author();
     let tests = test_title(matrix.test);
     let sides = matrix.sides.name();
     format!("{tests} between metrics for {criterion}, {level}-level {coefficient}, {sides}")

@@ -5,7 +5,7 @@ use super::robustness::{
     SIGNIFICANT, biased_sets, by_error_type, edits, error_types, misjudged, starred,
     starred_columns, union_drift,
 };
-use super::tests::{matrices, proper_name, test_title};
+use super::tests::{matrices, test_title};
 use super::{Cell, Form, Sheet, Subject, label, ratings};
 use crate::study::{Agreement, Finding, IntervalMethod, Study};
 use crate::union::names;
@@ -21,7 +21,7 @@ pub(super) fn sheets(study: &Study) -> Vec<Sheet> {
                 sheets.push(intervals(study, found));
             }
             Finding::Tests(matrix) => {
-                let coefficient = proper_name(matrix.coefficient);
+                let coefficient = matrix.coefficient.author();
                 let title = format!("{} between metrics ({coefficient})", test_title(matrix.test));
                 let label = label(format!("table-5-{}", matrix.test.name()), title);
                 sheets.extend(matrices(study.edition, matrix, label));

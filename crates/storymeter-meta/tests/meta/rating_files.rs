@@ -31,6 +31,18 @@ fn the_busiest_workers_have_columns_of_their_own_and_others_fill_the_gaps() {
     assert_eq!(rows, [[2.0, 1.0], [4.0, 3.0], [5.0, 1.0]].map(|row| row.map(Some)));
 }
 
+/// The names are those of stories and scores, with the same preference.
+#[test]
+fn ids_and_systems_have_the_usual_names() {
+    let wanted = read("id,system,Fun\n1,A,2\n2,B,3\n").unwrap();
+    for header in ["StoryID,generator,fun", "STORY_ID,Model,FUN", "story id,MODEL,Fun"] {
+        let table = read(&format!("{header}\n1,A,2\n2,B,3\n")).unwrap();
+        assert_eq!(table.stories, wanted.stories, "{header}");
+    }
+    let both = read("Model,Story ID,id,system,fun\nX,x,1,A,2\nX,x,2,B,3\n").unwrap();
+    assert_eq!(both.stories, wanted.stories);
+}
+
 #[test]
 fn bad_ratings_are_named_with_line_and_field() {
     let message = |content: &str| {
@@ -66,7 +78,7 @@ fn bad_ratings_are_named_with_line_and_field() {
         message("id,system,fun,Fun\n1,A,2,5\n"),
         ": columns 3 and 4 are both called \"Fun\" or the like, and only one can be meant"
     );
-    assert_eq!(message(""), ": no column \"story_id\"; the columns are: ");
+    assert_eq!(message(""), ": no column \"id\"; the columns are: ");
     assert_eq!(message(head), ": no row of ratings is in the file");
 }
 

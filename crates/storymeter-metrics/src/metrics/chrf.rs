@@ -94,7 +94,11 @@ impl Chrf {
     }
 
     fn chars(&self, text: &TextCache<'_>) -> Arc<dyn AsRef<CharNgrams>> {
-        if self.hanna { text.view::<Chars<Kept>>() } else { text.view::<Chars<Removed>>() }
+        if self.hanna {
+            text.view::<Chars<WithSpaces>>()
+        } else {
+            text.view::<Chars<WithoutSpaces>>()
+        }
     }
 }
 
@@ -104,18 +108,18 @@ trait Spaces: Send + Sync + 'static {
 }
 
 /// White space is kept, and a newline is added.
-struct Kept;
+struct WithSpaces;
 
-impl Spaces for Kept {
+impl Spaces for WithSpaces {
     fn characters(text: &str) -> CharNgrams {
         CharNgrams::new(text.chars().chain(['\n']))
     }
 }
 
 /// White space is removed.
-struct Removed;
+struct WithoutSpaces;
 
-impl Spaces for Removed {
+impl Spaces for WithoutSpaces {
     fn characters(text: &str) -> CharNgrams {
         CharNgrams::new(text.chars().filter(|&c| !is_python_space(c)))
     }

@@ -25,8 +25,9 @@
 //! Reading the score: 0.01 means that a story shares one in a hundred of its sequences with another
 //! one, on average. Longer stories have more to share with, and one prompt or common characters
 //! raise the level. So compare systems on the same prompts and with stories of similar length.
-//! Sameness of compressed size, which others report too, is no column here: it depends on the order
-//! of the stories and on the window of the compressor.
+//! docs/homogeneity.md shows what people and models get. The ratio of compression, which others
+//! report too, is no column here: it depends on the amount of text, on the order of the stories and
+//! on what repeats inside single stories, and that page says how much.
 //!
 //! The sequences are counted in a first pass, which takes time in proportion to the text. It keeps
 //! up to 128 MiB in memory and the rest in temporary files. What is left afterwards is 12 to 24

@@ -28,7 +28,8 @@
 //! question. The best systems of 2026 use more contrasts and not fewer (docs/slop.md).
 //!
 //! `slop:own` counts the entries of your own list, `--weights slop=FILE`: a text file with one word
-//! or phrase per line, in which `#` begins a comment line. Contrasts are counted as before.
+//! or phrase per line, in which `#` begins a comment line. Contrasts are counted as before, and the
+//! signature has the hash of the file.
 //!
 //! Many stories: the mean of their scores.
 //!
@@ -53,7 +54,7 @@ use serde_json::json;
 use storymeter_core::{
     Absence, Choice, Depth, Description, Direction, Entry, Explained, Metric, MetricError, Needs,
     Norms, Prepared, Range, Rationale, Request, Resources, Rows, Signature, Span, SpanKind,
-    Validity, Value, file,
+    Validity, Value, file, length_range,
 };
 
 use crate::slop::{Hit, HitKind, List, Words, hits};
@@ -108,21 +109,16 @@ fn build(request: &Request<'_>) -> Result<Box<dyn Metric>, MetricError> {
         // The contrasts do not depend on the list.
         if !own || member == "contrast" {
             column.norms = NORMS.get(member).cloned();
-            column.validity = Some(validity(member));
+            column.validity = Some(validity());
         }
     }
     Ok(Box::new(Slop { description, list }))
 }
 
-fn validity(member: &str) -> Validity {
-    let what = match member {
-        "words" => "how often words come that language models overuse",
-        "phrases" => "how often phrases come that language models overuse",
-        "contrast" => "how often something is said by what it is not",
-        _ => "how often words and turns come that language models overuse",
-    };
+/// How far the columns can be trusted. It is the same for all, so that it is said once.
+fn validity() -> Validity {
     Validity {
-        measures: what.into(),
+        measures: "how often words, phrases or contrasts come that language models overuse".into(),
         tested: "English stories by models of 2023 to 2026 and by people".into(),
         doubtful: "single texts of fewer than 100 words, and between two good writers".into(),
         words: (50, 1_500),
@@ -196,7 +192,7 @@ impl Metric for Slop {
                 place: norms.and_then(|norms| {
                     let length = text.split_whitespace().count() as u64;
                     let score = values(&row(&words, &found))?[0];
-                    Some((norms.share_below(score, length)?, norms.lengths(length)?))
+                    Some((norms.place(score, length)?, norms.lengths(length)?))
                 }),
                 hits: found.iter().map(|hit| Located::new(hit, text)).collect(),
                 text: text.to_owned(),
@@ -233,8 +229,8 @@ struct Explanation {
     /// The four values, unless the text has no words.
     values: Option<[f64; 4]>,
     words: usize,
-    /// The share of human stories with less, and their lengths.
-    place: Option<(f64, (u64, Option<u64>))>,
+    /// Where the score stands among human stories, and their lengths.
+    place: Option<(String, (u64, Option<u64>))>,
     hits: Vec<Located>,
     text: String,
 }
@@ -254,10 +250,9 @@ impl Explanation {
             return "slop: the text has no words\n".to_owned();
         };
         let mut text = format!("slop {score:.1}");
-        if let Some((share, (from, to))) = self.place {
-            let lengths =
-                to.map_or(format!("{from} words or more"), |to| format!("{from} to {to} words"));
-            text += &format!(", more than {:.0}% of human stories of {lengths}", 100.0 * share);
+        if let Some((place, lengths)) = &self.place {
+            let lengths = length_range(*lengths);
+            text += &format!(", {place} of human stories of this length ({lengths})");
         }
         text += &format!(
             "\n  per 1,000 words: {words:.1} words, {phrases:.1} phrases, {contrast:.1} contrasts \
@@ -280,6 +275,7 @@ impl Explanation {
 }
 
 impl Rationale for Explanation {
+    /// The text goes with the places, because it need not be that of the user's file (`--clean`).
     fn to_json(&self) -> String {
         let hits = self.hits.iter().map(|hit| {
             json!({
@@ -294,7 +290,7 @@ impl Rationale for Explanation {
         let values = self.values.map(|[score, words, phrases, contrast]| {
             json!({"score": score, "words": words, "phrases": phrases, "contrast": contrast})
         });
-        json!({"slop": values, "hits": hits}).to_string()
+        json!({"slop": values, "hits": hits, "text": self.text}).to_string()
     }
 
     /// The numbers, the entries that come most often, and the story with its hits in brackets.

@@ -127,7 +127,7 @@ reasons! {
 /// The words whose tokens are dropped.
 enum StopWords {
     English,
-    /// Those of a file, with their number.
+    /// The words of a file, with their number.
     Listed(FxHashSet<Box<str>>),
 }
 

@@ -4,8 +4,8 @@ use proptest::prelude::*;
 use storymeter_core::Story;
 use storymeter_core::rng::StreamId;
 use storymeter_perturb::{
-    CheckedConfig, Config, DonorSampler, Donors, Perturbation, Perturber, Preset, Tally, Technique,
-    Unchanged, apply, undo,
+    CheckedConfig, Config, DamageCounts, DonorSampler, Donors, Perturbation, Perturber, Preset,
+    Technique, Unchanged, apply, undo,
 };
 use storymeter_text::lexicon::Lexicon;
 use storymeter_text::tagger::Tagger;
@@ -179,10 +179,10 @@ fn a_technique_without_effect_is_counted_and_not_claimed() {
     let sample = outcome.as_ref().unwrap();
     assert!(sample.ineffective.contains(&Technique::Reordering));
     assert!(!sample.techniques.contains(&Technique::Reordering));
-    let mut tally = Tally::default();
-    tally.add(&outcome);
-    assert_eq!(tally.ineffective[Technique::Reordering.index()], 1);
-    assert!(tally.report(&config.checked().unwrap()).to_string().contains("reordering"));
+    let mut counts = DamageCounts::default();
+    counts.add(&outcome);
+    assert_eq!(counts.ineffective[Technique::Reordering.index()], 1);
+    assert!(counts.report(&config.checked().unwrap()).to_string().contains("reordering"));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use storymeter_core::Role;
 use storymeter_meta::view::{BiasedSetsPart, Sheet, Subject};
-use storymeter_meta::{Edition, Level, Study};
+use storymeter_meta::{Edition, Study};
 
 use crate::stories::StoryTable;
 use crate::summary;
@@ -16,7 +16,7 @@ pub(super) fn sheet(study: &Study, sheet: &Sheet) -> Vec<String> {
     };
     let rests_on_systems = match &sheet.subject {
         Subject::Against { level, .. } => {
-            notes.push(format!("{}. {coefficient}", observation(*level)));
+            notes.push(format!("{}. {coefficient}", level.observation()));
             if study.edition == Edition::Corrected {
                 notes.push(
                     "A metric where less is better should have negative numbers; the last column \
@@ -31,7 +31,7 @@ pub(super) fn sheet(study: &Study, sheet: &Sheet) -> Vec<String> {
                 Role::Metric => "How alike the scores of two metrics are",
                 Role::Human => "How alike the ratings on two criteria are",
             };
-            notes.push(format!("{what}. {}. {coefficient}", observation(*level)));
+            notes.push(format!("{what}. {}. {coefficient}", level.observation()));
             true
         }
         Subject::Tests { .. } => {
@@ -105,13 +105,4 @@ pub(super) fn scatter(stories: &StoryTable) -> Vec<String> {
         notes.push(format!("{} excluded", stories.excluded().join(", ")));
     }
     notes
-}
-
-/// What one observation of a correlation is.
-pub(crate) fn observation(level: Level) -> &'static str {
-    match level {
-        Level::Story => "Story level: one correlation per item across systems, averaged over items",
-        Level::System => "System level: one correlation of the systems' means",
-        Level::Pooled => "Pooled: one correlation over all stories, whoever wrote them",
-    }
 }

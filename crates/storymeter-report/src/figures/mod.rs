@@ -25,7 +25,6 @@ use crate::svg::Figure;
 use crate::training::{Quantity, TrainingLog};
 use lines::{Axis, Chart, Curve, Panel, PanelScale};
 
-pub(crate) use captions::observation;
 pub(crate) use heatmap::MEAN;
 pub(crate) use ranking::{MOST_METRICS, first_places};
 
@@ -72,6 +71,7 @@ fn rated_systems(study: &Study) -> impl Iterator<Item = &str> {
 
 /// Which figures of a report are meant.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum FigureSet {
     /// The few that answer the usual questions.
     #[default]

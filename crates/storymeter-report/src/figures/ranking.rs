@@ -6,7 +6,6 @@ use storymeter_meta::study::{Agreement, MetricRanking, RankedMetric};
 use storymeter_meta::view::{Cell, Sheet, Subject, correlation_symbol, meaning_of_r};
 use storymeter_meta::{Coefficient, Study};
 
-use super::captions::observation;
 use super::forest::{self, Forest, Mark, Row};
 use crate::changes::{ShownChanges, verdict};
 use crate::palette;
@@ -61,7 +60,7 @@ pub(super) fn metrics(study: &Study, highlight: Option<&Key>) -> Option<Figure> 
     let title = format!("How well the best metrics agree with people, at {} level", ranking.level);
     let forest = Forest { title, axis, rows, legend, line, from_zero: true };
     let mut figure = forest::draw(&forest);
-    figure.notes.push(format!("{} {}", meaning_of_r(study, ranking), observation(ranking.level)));
+    figure.notes.push(format!("{} {}", meaning_of_r(study, ranking), ranking.level.observation()));
     let excluded = summary::excluded(study);
     if !excluded.is_empty() {
         figure.notes.push(format!("{} excluded", excluded.join(", ")));

@@ -10,7 +10,7 @@ use storymeter_meta::view::{
 use storymeter_meta::{Kind, Level};
 
 use super::Page;
-use crate::figures::{Source, observation};
+use crate::figures::Source;
 use crate::inputs::StudyRun;
 use crate::summary;
 use crate::svg::escape;
@@ -406,7 +406,7 @@ impl Page<'_> {
             let mut levels: Vec<Level> = run.study.levels();
             levels.dedup();
             for level in levels {
-                self.paragraph("", &format!("{}.", observation(level)));
+                self.paragraph("", &format!("{}.", level.observation()));
             }
             summary::left_out(&run.study).iter().for_each(|text| self.paragraph("", text));
             match run.study.kind {

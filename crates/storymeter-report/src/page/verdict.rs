@@ -384,7 +384,11 @@ mod tests {
         let mut table = ScoreTable::new(rows([700, 700]).into_iter().step_by(2).collect());
         let counts = Counts { present: 20, outside: 20, ..Counts::default() };
         let metric = Column::metric("union", Direction::Higher);
-        push(&mut table, Column { validity, counts, ..metric }, [0.5, 0.5]);
+        push(
+            &mut table,
+            metric.with(|it| (it.validity, it.counts) = (validity, counts)),
+            [0.5, 0.5],
+        );
         let page = page_of(table, None);
         assert!(page.contains("<li class=\"warning\">Warning: union: whether a story hangs"));
         assert!(page.contains("Here, 100% of these stories have other lengths."));
@@ -399,7 +403,7 @@ mod tests {
         let mut table = ScoreTable::new(rated);
         let validity = Some(card());
         let metric = Column::metric("union", Direction::Higher);
-        push(&mut table, Column { validity, ..metric }, [0.5, 0.6]);
+        push(&mut table, metric.with(|it| it.validity = validity), [0.5, 0.6]);
         let study = storymeter_meta::table::analyse(&table, &Default::default()).unwrap();
         let page = Report::new(&Inputs::of_study("study", study, table, None)).html();
         assert!(page.contains("<li>union: whether a story hangs together; tested on old stories"));

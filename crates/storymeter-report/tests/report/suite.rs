@@ -43,7 +43,7 @@ fn result(metrics: &[&str]) -> SuiteResult {
         missing: vec![MissingAspect { aspect: Aspect::Paraphrase, reason: REASON.into() }],
         originals: Vec::new(),
     };
-    let options = SuiteOptions { resamples: 50, ..SuiteOptions::default() };
+    let options = SuiteOptions::default().with(|it| it.resamples = 50);
     let mut result = suite::analyse(&given, &options).unwrap();
     result.examples = vec![example(Aspect::Time, "exchange", "s1", metrics)];
     result

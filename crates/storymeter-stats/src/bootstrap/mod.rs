@@ -171,7 +171,7 @@ pub(crate) fn summarise(
 /// ```
 ///
 /// # Errors
-/// Those of [`bootstrap`].
+/// Fails as [`bootstrap`] does.
 pub fn mean_interval(values: &[f64], options: &BootstrapOptions) -> Result<Bootstrap> {
     let present: Vec<f64> = values.iter().copied().filter(|v| !v.is_nan()).collect();
     let statistic =

@@ -59,6 +59,7 @@ impl Correlation {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
+#[non_exhaustive]
 pub enum Coefficient {
     /// Product-moment correlation.
     Pearson,
@@ -71,6 +72,15 @@ pub enum Coefficient {
 impl Coefficient {
     /// All three, in the order in which the papers print them.
     pub const ALL: [Self; 3] = [Self::Pearson, Self::Spearman, Self::Kendall];
+
+    /// Whose it is: `Pearson`, `Spearman`, `Kendall`.
+    pub fn author(self) -> &'static str {
+        match self {
+            Self::Pearson => "Pearson",
+            Self::Spearman => "Spearman",
+            Self::Kendall => "Kendall",
+        }
+    }
 
     /// Computes the correlation with its p-value.
     ///

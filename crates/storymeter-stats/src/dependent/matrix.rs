@@ -89,7 +89,7 @@ impl WilliamsMatrix {
 /// ```
 ///
 /// # Errors
-/// Those of `correlations`, and correlations outside [-1, 1].
+/// Returns an error if `correlations` does, or if a correlation is outside [-1, 1].
 pub fn williams_matrix(
     metrics: usize,
     rules: WilliamsRules,

@@ -91,7 +91,7 @@ fn exhaustive_exchanges_give_scipys_permutation_p_values() {
         let a = values(row.text(0), seed, n, &[]);
         let b: Vec<f64> =
             values(row.text(0), seed + 1, n, &[]).iter().map(|v| v + row.float(3)).collect();
-        let resampling = Resampling { resamples: 1 << n, ..Resampling::default() };
+        let resampling = Resampling::default().with(|it| it.resamples = 1 << n);
         let found = compare_samples(&sample(&a), &sample(&b), Score::Mean, &resampling).unwrap();
         let found = found.columns[0];
         assert!(found.exact);
@@ -169,7 +169,10 @@ fn all_resampling(seed: u64) -> (String, usize) {
         scores[0] = sums[0] / (200.0 + sums[1]);
     };
     let score = Score::OfSums { columns: 1, score: &ratio };
-    let resampling = Resampling { resamples: 500, seed, ..Resampling::default() };
+    let resampling = Resampling::default().with(|it| {
+        it.resamples = 500;
+        it.seed = seed;
+    });
     let two = |first: &[f64], second: &[f64]| {
         let mut sample = Sample::new(2);
         (0..60).for_each(|item| sample.push(item, &[first[item as usize], second[item as usize]]));
@@ -252,7 +255,11 @@ fn intervals_of_scores_and_differences_are_those_of_drawn_items() {
     let n = 63;
     // Multiples of 2^-20, whose sums are exact in any order.
     let (a, b) = (values("grid", 5, n, &[]), values("grid", 6, n, &[]));
-    let resampling = Resampling { resamples: 203, confidence: 0.9, seed: 3 };
+    let resampling = Resampling::default().with(|it| {
+        it.resamples = 203;
+        it.confidence = 0.9;
+        it.seed = 3;
+    });
     let options = BootstrapOptions {
         resamples: 203,
         confidence: 0.9,
@@ -286,7 +293,7 @@ fn intervals_of_scores_and_differences_are_those_of_drawn_items() {
 fn a_comparison_depends_on_the_stories_alone() {
     let n = 90;
     let (a, b) = (values("bell", 1, n, &[]), values("bell", 2, n, &[]));
-    let resampling = Resampling { resamples: 999, ..Resampling::default() };
+    let resampling = Resampling::default().with(|it| it.resamples = 999);
     let compare =
         |a: &Sample, b: &Sample| compare_samples(a, b, Score::Mean, &resampling).unwrap().columns;
     let alone = compare(&sample(&a), &sample(&b))[0];
@@ -307,7 +314,7 @@ fn a_comparison_depends_on_the_stories_alone() {
 
 #[test]
 fn several_stories_of_an_item_count_as_their_mean() {
-    let resampling = Resampling { resamples: 999, ..Resampling::default() };
+    let resampling = Resampling::default().with(|it| it.resamples = 999);
     let (mut several, mut means) = (Sample::new(1), Sample::new(1));
     for item in 0..12 {
         let level = (item * 5 % 7) as f64;

@@ -191,7 +191,7 @@ fn p_values_of_up_to_nine_pairs_are_exact() {
 fn a_constant_difference_of_the_smallest_numbers_is_seen() {
     let smallest = f64::from_bits(1);
     for n in [10, 12] {
-        let resampling = Resampling { resamples: 5000, ..Resampling::default() };
+        let resampling = Resampling::default().with(|it| it.resamples = 5000);
         let (a, b) = (sample(&vec![smallest; n], 0), sample(&vec![0.0; n], 0));
         let paired = compare_samples(&a, &b, Score::Mean, &resampling).unwrap();
         assert_eq!(paired.columns[0].p_two_sided, 2.0 / f64::from(1 << n), "p was 0.75");

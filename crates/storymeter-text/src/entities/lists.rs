@@ -26,7 +26,7 @@ lists! {
     ORDINALS = "ordinals";
     /// Units of a day or longer, and words for parts of a year.
     LONG_UNITS = "long_units";
-    /// Those of them that are a date alone.
+    /// The words of [`LONG_UNITS`] that are a date alone.
     LONG_TIMES = "long_times";
     /// Units shorter than a day, and words for parts of a day.
     SHORT_UNITS = "short_units";

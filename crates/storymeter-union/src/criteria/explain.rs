@@ -29,10 +29,13 @@ use super::{CriteriaScorer, Criterion, Predictions, Unpredicted};
 use crate::opened::{TOKENS_PER_BATCH, batches};
 use crate::{Result, Warning};
 
-/// An explanation of the predictions for one story. Offsets are bytes of UTF-8 and refer to the
-/// story as it was given.
+/// An explanation of the predictions for one story. Offsets are bytes of UTF-8 and refer to
+/// [`Explanation::text`].
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Explanation {
+    /// The story as it was given. In JSON it stands beside what the metrics say, once for all.
+    #[serde(skip)]
+    pub text: String,
     /// One entry per criterion, in the order of the card.
     pub predictions: Vec<ExplainedCriterion>,
     /// What the story looks like, if not like a story in English prose.
@@ -116,8 +119,9 @@ impl CriteriaScorer {
         let warnings = unlike_a_story(&story.text).into_iter().map(Warning::from).collect();
         if !has_words(&story.text) {
             let predictions = self.predictions(None);
-            let explanation =
-                Explanation { predictions: self.named(&predictions), warnings, sentences: vec![] };
+            let named = self.named(&predictions);
+            let text = story.text.clone();
+            let explanation = Explanation { text, predictions: named, warnings, sentences: vec![] };
             return Ok((explanation, predictions));
         }
         let reading = Reading::new(&self.model.tokenizer, &self.model.card, story);
@@ -143,7 +147,8 @@ impl CriteriaScorer {
         for (place, own) in explained.iter_mut().enumerate() {
             [own.raises, own.lowers] = strongest(story, &sentences, place);
         }
-        let explanation = Explanation { predictions: explained, warnings, sentences };
+        let text = story.text.clone();
+        let explanation = Explanation { text, predictions: explained, warnings, sentences };
         Ok((explanation, predictions))
     }
 

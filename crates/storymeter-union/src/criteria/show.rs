@@ -7,9 +7,9 @@ use crate::show::Spans;
 
 impl Rationale for Explanation {
     /// An object with the field `criteria`, so that it can stand beside the explanation of another
-    /// metric.
+    /// metric, and with the text that its places are in.
     fn to_json(&self) -> String {
-        serde_json::json!({ "criteria": self }).to_string()
+        serde_json::json!({ "text": self.text, "criteria": self }).to_string()
     }
 
     /// One line per criterion with its prediction and interval. What a sentence does to a

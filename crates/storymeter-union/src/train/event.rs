@@ -11,6 +11,7 @@ use super::settings::Settings;
 
 /// A report from a run.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub enum Event<'a> {
     /// Everything is loaded, and the first step is next.
     Start(&'a Start),

@@ -68,6 +68,7 @@ pub const CHECKPOINT: &str = checkpoint::FILE;
 
 /// The device on which a run computes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Device {
     /// The CPU, in single precision.
     #[default]

@@ -18,7 +18,7 @@ use super::feed::{EpochEnd, Fed, Feed};
 use super::objective::{Losses, head_tensors, heads_of, learn, take_losses};
 use super::teacher::{Teacher, advise};
 use super::{Job, Watch, dev, hash, names, new_heads, pooler_of};
-use crate::{Card, Error, Kind, Model, Pooling, Result};
+use crate::{Card, Error, Kind, Model, Pooling, Result, TrainingRecord};
 
 /// The number of steps in the schedule of the learning rate, for any number of batches.
 const SCHEDULE: u64 = 1_000_000;
@@ -299,7 +299,7 @@ impl<'a, B: Backend> TrainingRun<'a, B> {
             "epochs": self.reports,
             "version": self.start.version,
         });
-        let training = record.as_object().cloned().unwrap_or_default();
+        let training = TrainingRecord::new(record);
         Ok(Model {
             config: self.network.config().clone(),
             parameters: self.network.parameters()?,

@@ -177,7 +177,7 @@ fn two_ranks_go_on_where_one_stopped_and_end_as_if_nobody_had() {
     let [(reports, _), _] = two_ranks(&job(parts.path(), true));
     assert_eq!(reports.len(), 2);
     let loss = |folder: &Path| {
-        Model::load(folder).unwrap().card.training["epochs"][1]["dev"]["all"]["loss"]
+        Model::load(folder).unwrap().card.training.0["epochs"][1]["dev"]["all"]["loss"]
             .as_f64()
             .unwrap()
     };

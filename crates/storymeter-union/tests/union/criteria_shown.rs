@@ -34,6 +34,7 @@ fn explanation() -> Explanation {
     let bare =
         ExplainedCriterion { name: "overall".to_owned(), prediction: Some(-0.5), ..absent.clone() };
     Explanation {
+        text: "Mira ran home.".to_owned(),
         predictions: vec![absent, coherence, bare],
         warnings: vec![Warning { kind: "poem", looks: "looks like a poem or a song" }],
         sentences: Vec::new(),
@@ -65,4 +66,5 @@ fn programs_find_the_criteria_under_one_field() {
     let json: serde_json::Value = serde_json::from_str(&explanation().to_json()).unwrap();
     assert_eq!(json["criteria"]["predictions"][1]["raises"]["text"], "Mira ran home.");
     assert_eq!(json["criteria"]["predictions"][0]["absent"], "the story has no prompt");
+    assert_eq!((&json["text"], &json["criteria"]["text"]), (&"Mira ran home.".into(), &().into()));
 }

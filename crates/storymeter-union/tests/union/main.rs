@@ -7,6 +7,7 @@ mod criteria;
 mod criteria_calibration;
 mod criteria_shown;
 mod folders;
+mod model_files;
 mod normalised;
 mod reference_scores;
 mod scoring;

@@ -1,7 +1,7 @@
 //! What scores of people and machines say about a score.
 
 use storymeter_core::{LengthClass, Norms};
-use storymeter_union::{DiagnosisArea, Estimate, ReferenceColumn, ReferenceScores};
+use storymeter_union::{About, DiagnosisArea, Estimate, ReferenceColumn, ReferenceScores};
 
 fn norms(short: &[u64], long: &[u64]) -> Option<Norms> {
     let class = |longest, counts: &[u64]| LengthClass { longest, counts: counts.to_vec() };
@@ -67,4 +67,15 @@ fn a_diagnosis_is_trusted_if_even_the_lower_end_is_well_above_chance() {
     };
     assert!(area(0.61).is_trusted());
     assert!(!area(0.6).is_trusted());
+}
+
+#[test]
+fn a_card_of_an_earlier_version_has_them_under_their_old_name() {
+    let read = |name: &str| -> About {
+        serde_json::from_str(&format!(r#"{{"{name}": {{"weights": "w"}}}}"#)).unwrap()
+    };
+    let about = read("reference_scores");
+    assert_eq!(about.reference_scores.as_ref().unwrap().weights, "w");
+    assert_eq!(read("yardstick"), about);
+    assert!(serde_json::to_string(&about).unwrap().contains(r#""reference_scores":"#));
 }

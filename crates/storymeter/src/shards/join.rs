@@ -50,9 +50,10 @@ pub fn join(merged: &Merged, format: ScoreFormat, path: &Path) -> Result<Complet
     }
     let header = merged.run.header();
     let out = Hashed::new(AtomicFile::create(path)?);
-    let mut file = match format {
-        ScoreFormat::Parquet => rows(merged, &header, out, path)?,
-        ScoreFormat::Jsonl | ScoreFormat::Csv => lines(merged, format, out, path)?,
+    let mut file = if format.is_text() {
+        lines(merged, format, out, path)?
+    } else {
+        rows(merged, &header, out, path)?
     };
     file.get_mut().sync()?;
     Ok(CompleteScores { file, header })

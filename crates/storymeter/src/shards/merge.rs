@@ -13,7 +13,7 @@ use storymeter_core::{
 use storymeter_executor::MetricSet;
 
 use super::{ShardError, difference, stored};
-use crate::ledger::{IdHash, Ledger, MOST_ROWS, read_rows, rows};
+use crate::summary::{IdHash, MOST_ROWS, ScoreRows, read_rows, rows};
 use crate::texts::TextRules;
 use crate::{Result, Run, catalogue};
 
@@ -64,9 +64,9 @@ pub struct Merged {
 pub struct MergedShard {
     /// The file of stories that it was made from, as it was named then, if the header knows it.
     pub input: Option<PathBuf>,
-    /// Its header.
+    /// The header of its scores.
     pub header: PathBuf,
-    /// Its scores.
+    /// The file of its scores.
     pub output: PathBuf,
     /// The number of its stories.
     pub stories: u64,
@@ -176,12 +176,12 @@ pub fn merge(paths: &[PathBuf], options: &MergeOptions) -> Result<Merged> {
         notes.push(MergeNote::NoRows { output: part.output.clone() });
     }
     let from_rows = few && without_rows.is_none();
-    let ledger = Ledger::new(metrics.width()).most_rows(options.most_rows);
-    let mut run = Run::new(&metrics, ledger, rules(first));
+    let score_rows = ScoreRows::new(metrics.width()).most_rows(options.most_rows);
+    let mut run = Run::new(&metrics, score_rows, rules(first));
     let mut ids = HashMap::new();
     let mut records = 0;
     for (at, part) in parts.iter().enumerate() {
-        let ledger = if from_rows {
+        let score_rows = if from_rows {
             rows_of(part, &metrics, &mut records, |id| match ids.insert(id, at) {
                 Some(first) if first != at => Some(parts[first].output.clone()),
                 _ => None,
@@ -189,7 +189,7 @@ pub fn merge(paths: &[PathBuf], options: &MergeOptions) -> Result<Merged> {
         } else {
             sums_of(part, &metrics, options.most_rows)?
         };
-        run.merge(Run::from_header(&metrics, &part.header, part.totals.clone(), ledger));
+        run.merge(Run::from_header(&metrics, &part.header, part.totals.clone(), score_rows));
     }
     let shards = parts.into_iter().map(|part| MergedShard {
         input: part.mark().map(|mark| PathBuf::from(&mark.input.name)),
@@ -370,7 +370,7 @@ fn check_output(part: &Part) -> Result<()> {
     }
 }
 
-const OTHER_CHECKSUM: &str = "the checksum is not that of the header";
+const OTHER_CHECKSUM: &str = "the file does not have the checksum in its header";
 
 /// Reads the rows of the stories of a shard, in order. `taken` knows ids, and says which score file
 /// had one before.
@@ -382,43 +382,43 @@ fn rows_of(
     metrics: &MetricSet,
     records: &mut u64,
     taken: impl FnMut(IdHash) -> Option<PathBuf>,
-) -> Result<Ledger> {
+) -> Result<ScoreRows> {
     let Some(rows) = part.mark().and_then(|mark| mark.rows.as_ref()) else {
-        return Ok(Ledger::new(metrics.width()));
+        return Ok(ScoreRows::new(metrics.width()));
     };
     let file = part.output.with_file_name(&rows.name);
     let damaged =
         |problem: &str| ShardError::Damaged { file: file.clone(), problem: problem.to_owned() };
     let input = File::open(&file).map_err(|e| Error::io(Place::file(&file), e))?;
     let mut input = Hashed::new(input);
-    let (mut ledger, ids) = read_rows(&file, &mut input)?;
+    let (mut score_rows, ids) = read_rows(&file, &mut input)?;
     if input.finish().1.sha256 != rows.sha256 {
         return Err(damaged(OTHER_CHECKSUM).into());
     }
-    let texts = ledger.texts() as u64;
-    let no_stories = texts - ledger.len() as u64;
-    if ledger.width() != metrics.width()
+    let texts = score_rows.texts() as u64;
+    let no_stories = texts - score_rows.len() as u64;
+    if score_rows.width() != metrics.width()
         || (texts, no_stories) != (part.header.rows, part.totals.texts.unscored())
     {
         return Err(damaged("the row statistics do not belong to the header").into());
     }
     let before = *records;
     *records = before.saturating_add(part.header.rows).saturating_add(part.header.skipped);
-    for (story, &id) in ids[..ledger.len()].iter().enumerate() {
+    for (story, &id) in ids[..score_rows.len()].iter().enumerate() {
         if let Some(number) = rows::number_of_item(id) {
             let number = before.saturating_add(number);
-            ledger.set_item(story, item_key(&number.to_string()));
+            score_rows.set_item(story, item_key(&number.to_string()));
             *records = number.saturating_add(1).max(*records);
         }
     }
     match ids.into_iter().filter(|id| id[0] != 0).find_map(taken) {
         Some(first) => Err(ShardError::SameId { first, second: part.output.clone() }.into()),
-        None => Ok(ledger),
+        None => Ok(score_rows),
     }
 }
 
 /// The sums of the header of a shard.
-fn sums_of(part: &Part, metrics: &MetricSet, most: usize) -> Result<Ledger> {
+fn sums_of(part: &Part, metrics: &MetricSet, most: usize) -> Result<ScoreRows> {
     let Some(systems) = &part.totals.systems else {
         let header = part.path.clone();
         return Err(ShardError::TooManySystems { header, most }.into());
@@ -435,5 +435,5 @@ fn sums_of(part: &Part, metrics: &MetricSet, most: usize) -> Result<Ledger> {
     if texts != Some(part.header.rows) || no_stories != Some(part.totals.texts.unscored()) {
         return Err(wrong("the systems have another number of stories"));
     }
-    Ledger::from_totals(systems, metrics).ok_or_else(|| wrong("a sum is not one"))
+    ScoreRows::from_totals(systems, metrics).ok_or_else(|| wrong("a sum is not one"))
 }

@@ -37,6 +37,12 @@ impl Shard {
         rows_of(&self.output)
     }
 
+    /// Refuses explanations if the file of scores has no room for them.
+    pub(super) fn check_explained(&self) -> Result<()> {
+        let checked = self.format.check_explained();
+        Ok(checked.map_err(|e| Error::io(Place::file(&self.output), e))?)
+    }
+
     /// All files of the shard, in the order in which a shard that is no longer true is removed: the
     /// header, which says that it is complete, goes first.
     pub(super) fn files(&self) -> [PathBuf; 3] {
@@ -102,9 +108,77 @@ pub fn plan(
     Ok(shards)
 }
 
-/// Every N-th shard, from the I-th on: the part of job I of N, counted from 0.
-pub fn chosen(shards: Vec<Shard>, job: u64, jobs: u64) -> Vec<Shard> {
-    shards.into_iter().filter(|shard| shard.place % jobs.max(1) == job).collect()
+/// Which shards are scored here, and how.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct PlanOptions {
+    /// The format of the outputs, as in [`plan`].
+    pub format: Option<ScoreFormat>,
+    /// The format of the files in folders of inputs, as in [`plan`].
+    pub input_format: Option<Format>,
+    /// The number of this job, counted from 0, and the number of jobs: job I of N scores every N-th
+    /// shard, from the I-th on. `None` scores all of them.
+    pub job: Option<(u64, u64)>,
+    /// Whether outputs may be there already.
+    pub resume: bool,
+    /// Whether the scorer explains its scores, which not all formats can hold.
+    pub explained: bool,
+}
+
+impl PlanOptions {
+    /// The options after a change.
+    pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
+        change(&mut self);
+        self
+    }
+}
+
+/// The shards of a run, and their folder, which is there now; made by [`prepare`].
+#[derive(Debug, Clone)]
+pub struct Prepared {
+    /// The shards that are scored here.
+    pub own: Vec<Shard>,
+    /// The shards of all jobs, whose inputs are the whole corpus.
+    pub all: Vec<Shard>,
+    /// The folder, if it was made for this run alone.
+    made: Option<PathBuf>,
+}
+
+impl Prepared {
+    /// Removes the folder if it was made for this run and has no file, because the run failed.
+    /// Where there are several jobs it stays, because another one may be about to write into it.
+    pub fn remove_empty_folder(&self) {
+        if let Some(folder) = &self.made {
+            // A folder with files cannot be removed, which is as it should be.
+            let _ = std::fs::remove_dir(folder);
+        }
+    }
+}
+
+/// Gives every input an output as [`plan`] does, and makes the folder.
+///
+/// Unless the run is resumed, the folder must have no file, or, where other jobs write into it too,
+/// none of those that this job will write.
+///
+/// # Errors
+/// As [`plan`]; if an output has no room for explanations; and [`ShardError::NotEmpty`].
+pub fn prepare(inputs: &[PathBuf], out_dir: &Path, options: &PlanOptions) -> Result<Prepared> {
+    let all = plan(inputs, out_dir, options.format, options.input_format)?;
+    if options.explained {
+        all.iter().try_for_each(Shard::check_explained)?;
+    }
+    let own = match options.job {
+        Some((job, jobs)) => {
+            all.iter().filter(|shard| shard.place % jobs.max(1) == job).cloned().collect()
+        }
+        None => all.clone(),
+    };
+    let made = (!out_dir.exists() && options.job.is_none()).then(|| out_dir.to_owned());
+    std::fs::create_dir_all(out_dir).map_err(|e| Error::io(Place::file(out_dir), e))?;
+    if !options.resume {
+        refuse_leftovers(out_dir, &own, options.job.is_none())?;
+    }
+    Ok(Prepared { own, all, made })
 }
 
 fn output_name(input: &Path, format: Option<ScoreFormat>) -> (String, ScoreFormat) {
@@ -124,10 +198,7 @@ fn output_name(input: &Path, format: Option<ScoreFormat>) -> (String, ScoreForma
 /// Refuses a folder that has files already. Hidden files, such as what a killed run left, do not
 /// count. If these are not all shards of the list, other runs write into the same folder, and only
 /// what these shards write must not be there yet.
-///
-/// # Errors
-/// [`ShardError::NotEmpty`], or where the folder cannot be listed.
-pub fn refuse_leftovers(out_dir: &Path, shards: &[Shard], are_all: bool) -> Result<()> {
+fn refuse_leftovers(out_dir: &Path, shards: &[Shard], are_all: bool) -> Result<()> {
     let name_of = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let there = if are_all {
         let failed = |e| Error::io(Place::file(out_dir), e);

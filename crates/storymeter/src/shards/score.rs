@@ -5,17 +5,17 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use storymeter_core::file::Checksum;
-use storymeter_core::read::{DuplicateIds, ReadOptions, Record};
+use storymeter_core::read::{ReadOptions, Record};
 use storymeter_core::spreadsheet::TextCells;
 use storymeter_core::write::ScoreFormat;
-use storymeter_core::{Depth, Error, FileMark, Header, Place, Progress, ShardMark};
+use storymeter_core::{Error, FileMark, Header, Place, Progress, ShardMark};
 use storymeter_executor::Part;
 
 use super::{Shard, ShardError, difference};
 use crate::input::Inputs;
-use crate::ledger::IdHash;
-use crate::ledger::rows::{self, TextIds};
 use crate::run::metric_totals;
+use crate::summary::IdHash;
+use crate::summary::rows::{self, TextIds};
 use crate::{ReadyScorer, Result, ScoreSink, Scored, TextCheck, Written};
 
 /// How shards are scored.
@@ -40,6 +40,7 @@ impl ShardOptions {
 
 /// What was done with a shard. Each has the header that is there now.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub enum Outcome {
     /// It was scored.
     Scored(Header),
@@ -192,13 +193,11 @@ fn other_settings(header: &Path, there: &str, wanted: &str) -> crate::Error {
 
 /// The settings that change what is written and are not part of a signature.
 fn settings(scorer: &ReadyScorer, shard: &Shard, options: &ShardOptions) -> String {
-    let read = &options.read;
+    let read = options.read.settings();
     let mut settings = vec!["score".to_owned()];
     let mut add = |key: &str, value: &str| settings.push(format!("{key}:{value}"));
-    match scorer.explains() {
-        Some(Depth::Weakest) => add("explain", "weakest"),
-        Some(Depth::All) => add("explain", "all"),
-        None => {}
+    if let Some(depth) = scorer.explains() {
+        add("explain", depth.name());
     }
     if scorer.rules.clean {
         add("clean", "yes");
@@ -209,28 +208,7 @@ fn settings(scorer: &ReadyScorer, shard: &Shard, options: &ShardOptions) -> Stri
     if shard.format == ScoreFormat::Csv && options.text_cells == TextCells::Raw {
         add("raw-csv", "yes");
     }
-    if let Some(format) = read.format {
-        add("input-format", format.name());
-    }
-    let names = &read.fields;
-    for (key, name) in [
-        ("story", &names.story),
-        ("system", &names.system),
-        ("id", &names.id),
-        ("item", &names.item),
-        ("prompt", &names.prompt),
-        ("reference", &names.reference),
-    ] {
-        name.iter().for_each(|name| add(key, name));
-    }
-    if read.wide {
-        add("wide", "yes");
-    }
-    match read.duplicates {
-        DuplicateIds::Refuse => {}
-        DuplicateIds::Renumber => add("duplicates", "renumbered"),
-        DuplicateIds::Allow => add("duplicates", "allowed"),
-    }
+    read.iter().for_each(|(key, value)| add(key, value));
     settings.join("|")
 }
 
@@ -246,8 +224,9 @@ fn name_of(shard: &Shard) -> String {
 /// may score the same shard at once: both write the same bytes.
 ///
 /// # Errors
-/// Returns an error if the input is bad, a metric fails or needs to know all stories, the shard was
-/// scored in another way before, or its files cannot be written or are not ours.
+/// Returns an error if the input is bad, a metric fails or needs to know all stories, the scorer
+/// explains its scores and the format is CSV, the shard was scored in another way before, or its
+/// files cannot be written or are not ours.
 pub fn score_shard(
     scorer: &ReadyScorer,
     shard: &Shard,
@@ -255,9 +234,12 @@ pub fn score_shard(
     progress: &Progress,
 ) -> Result<Outcome> {
     refuse_corpus(scorer)?;
+    if scorer.explains().is_some() {
+        shard.check_explained()?;
+    }
     refuse_foreign(shard)?;
     // A run that was killed may have left a header that only lacks its name.
-    Header::settle(&shard.output)?;
+    Header::finish_interrupted(&shard.output)?;
     let state = if options.resume { state(scorer, shard, options)? } else { State::Open };
     match state {
         State::Complete(header) => return Ok(Outcome::AlreadyDone(header)),
@@ -311,7 +293,7 @@ fn write(
     if age()? != before {
         return Err(ShardError::Changed { input: shard.input.clone() }.into());
     }
-    let beside = if run.ledger().is_summed() {
+    let beside = if run.score_rows().is_summed() {
         None
     } else {
         let mut known = TextIds::default();
@@ -323,7 +305,7 @@ fn write(
                 (true, false) => rows::numbered_item(number),
             });
         }
-        Some(rows::write(&shard.rows(), run.ledger(), &known, run.metrics())?)
+        Some(rows::write(&shard.rows(), run.score_rows(), &known, run.metrics())?)
     };
     let (beside, rows) = beside.unzip();
     // The place in a list may change later, so a header inside the file does not have it.

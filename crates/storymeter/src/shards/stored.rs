@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use storymeter_core::{
-    Absence, Batching, Catalogue, Column, Description, Header, Metric, MetricError, MetricTotals,
-    Needs, Pooling, Prepared, Resources, Rows, ScoreColumn, Settings, Value,
+    Absence, Batching, Catalogue, Description, Header, Metric, MetricError, MetricTotals, Needs,
+    Pooling, Prepared, Resources, Rows, ScoreColumn, Settings, Value,
 };
 use storymeter_executor::MetricSet;
 
@@ -61,7 +61,7 @@ pub(super) fn metrics(
     let mut columns = header.columns.iter();
     let mut stored: Vec<Box<dyn Metric>> = Vec::with_capacity(metrics.len());
     for metric in metrics {
-        let own = columns.by_ref().take(metric.columns).map(column).collect();
+        let own = columns.by_ref().take(metric.columns).map(ScoreColumn::from).collect();
         let built = match metric.pooling {
             Pooling::Mean => None,
             Pooling::Sum => Some(built(metric, catalogue, &resources)?),
@@ -79,16 +79,6 @@ pub(super) fn metrics(
         stored.push(Box::new(Stored { description, built }));
     }
     Ok(MetricSet::from_metrics(stored, resources)?)
-}
-
-fn column(column: &Column) -> ScoreColumn {
-    ScoreColumn {
-        key: column.key.clone(),
-        direction: column.direction,
-        range: column.range,
-        validity: column.validity.clone(),
-        norms: column.norms.clone(),
-    }
 }
 
 /// The metric itself, which must understand the rows.

@@ -284,7 +284,7 @@ impl SuiteMaker {
                 }
             }
         }
-        let intake = records.finish()?;
+        let checker = records.finish()?;
         texts.finish()?;
         files.into_iter().try_for_each(StagedFile::finish)?;
         let manifest = self.manifest(&aspects, counts, stories, donors.len());
@@ -292,8 +292,8 @@ impl SuiteMaker {
         staged.write(manifest::FILE, format!("{json}\n").as_bytes())?;
         let made = MadeSuite {
             manifest,
-            skipped: intake.skipped().clone(),
-            summary: intake.summary(),
+            skipped: checker.skipped().clone(),
+            summary: checker.summary(),
             examples: examples.into_iter().flatten().collect(),
             files: Vec::new(),
         };

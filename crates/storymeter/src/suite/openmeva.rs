@@ -93,8 +93,8 @@ impl OpenMeva {
             let options = ReadOptions::default().with(|it| it.format = Some(Format::Mags));
             let inputs = Inputs::new(vec![file.clone()], options);
             progress.begin("scoring rated stories");
-            let mut intake = inputs.intake();
-            let stories = inputs.stories(&mut intake, progress)?;
+            let mut checker = inputs.checker();
+            let stories = inputs.stories(&mut checker, progress)?;
             all.push(RatedScores { name: dataset_name(file), scores: scorer.run(stories)? });
         }
         Ok(all)

@@ -85,7 +85,7 @@ impl Suite {
     /// The same with these aspects only.
     ///
     /// # Errors
-    /// Those of [`Suite::read`].
+    /// Fails as [`Suite::read`] does.
     pub fn read_aspects(folder: &Path, wanted: &[Aspect]) -> Result<Self> {
         let manifest = read_manifest(folder)?;
         let mut suite = Self { files: vec![folder.join(manifest::FILE)], ..Self::default() };

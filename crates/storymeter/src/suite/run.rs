@@ -3,8 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use serde_json::json;
-use storymeter_core::read::ReadOptions;
+use storymeter_core::read::{ReadOptions, RowValue};
 use storymeter_core::{
     Absence, Column, Error as CoreError, Place, Progress, Role, ScoreTable, Value,
 };
@@ -41,16 +40,13 @@ impl Suite {
         // Rows are told apart by their number. Ids of texts are unique only within an aspect.
         let row = |(at, text): (usize, &super::SuiteText)| {
             let story = &text.story;
-            let mut row = json!({ "id": at.to_string(), "story": story.text });
-            if let Some(prompt) = &story.prompt {
-                row["prompt"] = json!(prompt);
-            }
-            if !story.references.is_empty() {
-                row["reference"] = json!(story.references);
-            }
-            row
+            let texts = [("id", Some(at.to_string())), ("story", Some(story.text.clone()))];
+            let texts = texts.into_iter().chain([("prompt", story.prompt.clone())]);
+            let fields = texts.filter_map(|(name, text)| Some((name, RowValue::from(text?))));
+            let row: RowValue = fields.map(|(name, text)| (name.to_owned(), text)).collect();
+            row.with_references(&story.references)
         };
-        let rows: Vec<serde_json::Value> = self.texts.iter().enumerate().map(row).collect();
+        let rows: Vec<RowValue> = self.texts.iter().enumerate().map(row).collect();
         let inputs = Inputs::rows(Arc::new(rows), ReadOptions::default());
         let ScoredTable { table, run, .. } = scorer.table(&inputs, progress)?;
         let columns = run.columns();

@@ -1,8 +1,11 @@
 //! The library as its users call it.
 
 use std::path::Path;
+use std::sync::Arc;
 
-use storymeter::{ColumnView, Error, NO_REFERENCE, ScoreTable, Scorer};
+use storymeter::input::{Inputs, ReadOptions, RowValue};
+use storymeter::summary::Resampling;
+use storymeter::{ColumnView, Error, NO_REFERENCE, Progress, Run, ScoreTable, Scorer};
 use storymeter_core::{Direction, MetricError, Role, Story};
 
 fn story(system: &str, item: usize, text: &str, reference: &str) -> Story {
@@ -64,6 +67,35 @@ fn the_signature_counts_the_references() {
     assert_eq!(signature(&[vec!["a cat"]]).as_deref(), Some("1"));
     assert_eq!(signature(&[vec!["a cat", "the cat"]]).as_deref(), Some("2"));
     assert_eq!(signature(&[vec!["a cat"], vec!["a", "b"]]).as_deref(), Some("var"));
+}
+
+/// sacrebleu counts every pair. A scorer leaves out what is no story, and says so.
+#[test]
+fn the_score_of_a_corpus_counts_every_pair_and_its_signature_says_so() {
+    let texts = ["the cat sat on the mat", "I'm sorry, but I can't write that.", ""];
+    let references = ["the cat sat on a mat", "a dog ran", "rain fell all night"];
+    let bleu = storymeter::metric("bleu").expect("a known metric");
+    let corpus = bleu.corpus_score(&texts, &references).expect("as many references");
+    assert_eq!(corpus.signature().get("refusals"), Some("kept"));
+    assert_eq!(corpus.signature().get("stories"), Some("3"));
+
+    let stories = |keep: bool| -> Run {
+        let scorer = Scorer::new().metrics(["bleu"]).keep_refusals(keep).build().expect("a scorer");
+        let line = |(text, reference): (&str, &str)| {
+            let fields = [("story", text), ("reference", reference)];
+            fields.map(|(name, text)| (name.to_owned(), RowValue::from(text))).into_iter().collect()
+        };
+        let rows: Vec<RowValue> = texts.into_iter().zip(references).map(line).collect();
+        let inputs = Inputs::rows(Arc::new(rows), ReadOptions::default());
+        scorer.table(&inputs, &Progress::unwatched()).expect("scores").run
+    };
+    let score = |run: &Run| run.score_rows().scores(run.metrics())[0].clone();
+    let (all, told) = (stories(true), stories(false));
+    assert_eq!(score(&all), corpus.value());
+    assert_ne!(score(&told), corpus.value());
+    let signature = |run: &Run| run.signatures(&Resampling::default())[0].clone();
+    assert_eq!(signature(&all).get("refusals"), Some("kept"));
+    assert_eq!(signature(&told).get("refusals"), None);
 }
 
 #[test]
@@ -164,9 +196,6 @@ fn scores_do_not_depend_on_threads_or_company() {
 
 #[test]
 fn explanations_that_were_asked_for_are_in_the_table_and_in_its_file() {
-    if !storymeter_union::HAS_EMBEDDED {
-        return;
-    }
     let stories = ["Ken lost his kite. Ken lost his kite.", "Rain fell. The lamp went out."];
     let plain = Scorer::new().metrics(["text-length"]).run(stories).expect("scored");
     assert!(plain.rows().iter().all(|row| row.explanation.is_none()));

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use storymeter::input::{Inputs, ReadOptions};
-use storymeter::ledger::Resampling;
 use storymeter::shards::{self, MergeOptions, ShardOptions};
+use storymeter::summary::Resampling;
 use storymeter::{
     Overview, Progress, ReadyScorer, Run, ScoreFormat, ScoreSink, ScoreTable, Scorer,
 };
@@ -77,7 +77,7 @@ fn scored(scorer: &ReadyScorer, files: &[PathBuf]) -> (ScoreTable, Vec<u8>, Run)
 }
 
 fn shown(run: &Run) -> String {
-    let resampling = Resampling { resamples: 99, ..Resampling::default() };
+    let resampling = Resampling::default().with(|it| it.resamples = 99);
     Overview::new(run, &resampling, None, &Progress::unwatched()).unwrap().to_text()
 }
 
@@ -104,7 +104,7 @@ fn flags_are_counted_by_system_and_refusals_have_no_score() {
         (20, 20, 20)
     );
     assert_eq!(found.flags.values().sum::<u64>(), 60, "{:?}", found.flags);
-    assert_eq!((found.unscored(), run.ledger().len(), run.ledger().texts()), (20, 60, 80));
+    assert_eq!((found.unscored(), run.score_rows().len(), run.score_rows().texts()), (20, 60, 80));
     for value in of_system(&table, "distinct-2", "no") {
         assert_eq!(value.clone().unwrap_err().to_string(), "the text is a refusal");
     }
@@ -162,7 +162,7 @@ fn refusals_enter_no_mean_and_no_first_pass() {
             assert_eq!(of_system(&with, key, system), of_system(&without, key, system), "{key}");
         }
     }
-    let all = |run: &Run| run.ledger().all(run.metrics(), &Resampling::default());
+    let all = |run: &Run| run.score_rows().all(run.metrics(), &Resampling::default());
     assert_eq!(all(&with_run), all(&without_run));
 }
 
@@ -204,7 +204,7 @@ fn refusals_are_scored_if_they_are_kept() {
     let file = write(folder.path(), "s.jsonl", &lines());
     let (table, _, run) = scored(&scorer().keep_refusals(true).build().unwrap(), &[file]);
     assert!(of_system(&table, "text-length", "no").iter().all(|value| value.is_ok()));
-    assert_eq!((run.ledger().len(), run.texts().unscored()), (80, 0));
+    assert_eq!((run.score_rows().len(), run.texts().unscored()), (80, 0));
     assert_eq!(run.texts().flags["refusal"], 20);
     let signature = table.column("bleu").unwrap().signature.clone().unwrap();
     assert_eq!(signature.get("refusals"), Some("kept"));

@@ -12,7 +12,7 @@ use std::thread;
 
 use storymeter::input::{Inputs, ReferenceFiles};
 use storymeter::{ScoreSink, Scored, Scorer};
-use storymeter_core::read::{ReadOptions, Rows};
+use storymeter_core::read::{ReadOptions, RowValue, Rows};
 use storymeter_core::{Progress, Value};
 
 const STORIES: &str = "{\"id\": \"a\", \"story\": \"The rain fell on the roof.\"}\n\
@@ -38,7 +38,10 @@ fn pipe(folder: &Path, name: &str, content: &'static str) -> PathBuf {
 fn scores(stories: PathBuf, references: PathBuf) -> Vec<Vec<Value>> {
     let scorer = Scorer::new().metrics(["cider-d", "self-bleu"]).build().unwrap();
     assert!(scorer.reads_twice());
-    let references = ReferenceFiles { files: vec![references], format: None };
+    let references = ReferenceFiles::default().with(|it| {
+        it.files = vec![references];
+        it.format = None;
+    });
     let inputs = Inputs::new(vec![stories], ReadOptions::default()).references(references);
     let inputs = inputs.repeatable().unwrap();
     let scored = scorer.table(&inputs, &Progress::unwatched()).unwrap();
@@ -73,8 +76,8 @@ fn a_copy_can_be_read_again_and_goes_away_and_errors_name_the_pipe() {
             2
         );
     }
-    let mut intake = inputs.intake();
-    let error = inputs.stories(&mut intake, &Progress::unwatched()).unwrap_err().to_string();
+    let mut checker = inputs.checker();
+    let error = inputs.stories(&mut checker, &Progress::unwatched()).unwrap_err().to_string();
     assert!(error.starts_with(&format!("{}:2: field \"story\"", path.display())), "{error}");
     assert!(!copy.exists());
     let file = folder.path().join("file.jsonl");
@@ -126,9 +129,9 @@ impl Rows for Panics {
         3000
     }
 
-    fn row(&self, at: usize) -> serde_json::Value {
+    fn row(&self, at: usize) -> RowValue {
         assert!(at < 2500, "a bug of a reader");
-        serde_json::Value::from("Rain fell.")
+        RowValue::from("Rain fell.")
     }
 }
 
@@ -144,8 +147,8 @@ fn a_reader_that_panics_is_an_error_and_not_the_end_of_the_input() {
     let unseen = Progress::unwatched();
     let run = scorer.write_scores(&inputs(), ScoreSink::nowhere(), &unseen);
     assert_eq!(run.err().unwrap().to_string(), problem);
-    let mut intake = inputs().intake();
-    assert_eq!(inputs().stories(&mut intake, &unseen).unwrap_err().to_string(), problem);
+    let mut checker = inputs().checker();
+    assert_eq!(inputs().stories(&mut checker, &unseen).unwrap_err().to_string(), problem);
 }
 
 /// Batches are cut by bytes as well, and stories keep their references.
@@ -158,7 +161,10 @@ fn long_references_belong_to_the_right_stories() {
     fs::write(&stories, lengths.iter().map(story).collect::<String>()).unwrap();
     let reference = |n: &usize| "a".repeat(*n) + "\n";
     fs::write(&long, lengths.iter().map(reference).collect::<String>()).unwrap();
-    let references = ReferenceFiles { files: vec![long.clone(), long.clone()], format: None };
+    let references = ReferenceFiles::default().with(|it| {
+        it.files = vec![long.clone(), long.clone()];
+        it.format = None;
+    });
     let inputs = Inputs::new(vec![stories], ReadOptions::default()).references(references);
     let scorer = Scorer::new().metrics(["text-length"]).build().unwrap();
     let (mut found, unseen) = (Vec::new(), Progress::unwatched());

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use storymeter::input::{Inputs, ReadOptions};
 use storymeter::shards::{self, ShardOptions};
-use storymeter::{Progress, ReadyScorer, ScoreFormat, ScoreSink, Scorer};
+use storymeter::{Depth, Progress, ReadyScorer, ScoreFormat, ScoreSink, Scored, Scorer};
 
 const STORIES: &str = "{\"id\": \"a\", \"system\": \"rain\", \"story\": \"Rain fell on Mira.\", \
                        \"human\": {\"fun\": [3, 4]}}\n\
@@ -37,7 +37,7 @@ fn a_file_a_writer_a_table_and_a_shard_have_the_same_lines_and_headers() {
     let complete = scorer.write_scores(&inputs, sink, &unseen).unwrap();
     assert!(!written.exists(), "a file that is not committed has no name");
     let run = complete.commit().unwrap();
-    assert_eq!((run.ledger().len(), run.ledger().texts(), run.skipped().count), (2, 3, 1));
+    assert_eq!((run.score_rows().len(), run.score_rows().texts(), run.skipped().count), (2, 3, 1));
     let lines = fs::read(&written).unwrap();
 
     let mut out = Vec::new();
@@ -85,4 +85,50 @@ fn an_output_that_is_an_input_is_refused_and_a_failed_run_leaves_the_old_file() 
     assert!(error.contains("s.jsonl:3"), "{error}");
     assert_eq!(fs::read_to_string(&stories).unwrap(), STORIES);
     assert_eq!(fs::read_to_string(&out).unwrap(), "old");
+}
+
+#[test]
+fn explanations_are_in_the_file_or_the_format_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    fs::write(path("stories.jsonl"), STORIES).unwrap();
+    let unseen = Progress::unwatched();
+    let scorer = scorer().explaining(Depth::Weakest).unwrap();
+    let inputs = || Inputs::new(vec![path("stories.jsonl")], options());
+    let refused = "scores.csv: CSV has no explanations; choose JSONL or Parquet";
+
+    let csv = path("scores.csv");
+    let error = scorer.write_scores(&inputs(), ScoreSink::file(&csv, ScoreFormat::Csv), &unseen);
+    let error = error.err().unwrap().to_string();
+    assert!(error.ends_with(refused), "{error}");
+    let scored = scorer.table(&inputs(), &unseen).unwrap();
+    let error = scored.write(&csv, ScoreFormat::Csv).unwrap_err().to_string();
+    assert!(error.ends_with(refused), "{error}");
+    let error = scored.table.write(&csv).unwrap_err().to_string();
+    assert!(error.ends_with(refused), "{error}");
+    let shard = shards::Shard {
+        input: path("stories.jsonl"),
+        output: csv.clone(),
+        format: ScoreFormat::Csv,
+        place: 0,
+        of: 1,
+    };
+    let reading = ShardOptions::default().with(|it| it.read = options());
+    let error = shards::score_shard(&scorer, &shard, &reading, &unseen).unwrap_err().to_string();
+    assert!(error.ends_with(refused), "{error}");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing was written");
+
+    // Whoever takes the batches has the explanations, and CSV has the scores.
+    let mut explained = 0;
+    let mut take = |scored: Scored| {
+        explained += scored.rationales.iter().flatten().count();
+        Ok(())
+    };
+    let sink = ScoreSink::file(&csv, ScoreFormat::Csv).each(&mut take);
+    scorer.write_scores(&inputs(), sink, &unseen).unwrap().commit().unwrap();
+    assert_eq!(explained, 2);
+    assert!(fs::read_to_string(&csv).unwrap().starts_with("id,system,item,text-length,"));
+
+    let lines = String::from_utf8(scored.json_lines().unwrap()).unwrap();
+    assert_eq!(lines.matches("\"explanation\":").count(), 2, "{lines}");
 }

@@ -36,13 +36,13 @@ pub struct HannaArgs {
 /// Analyses the file.
 pub fn run(args: &HannaArgs, common: &Common) -> anyhow::Result<Outcome> {
     let bar = progress::Shown::new(common);
-    let options = Options {
-        ratings: args.ratings.clone(),
-        scale: args.scale,
-        edition: if args.compat { Edition::Published } else { Edition::Corrected },
-        settings: args.study.settings(),
-        progress: bar.progress().clone(),
-    };
+    let options = Options::default().with(|it| {
+        it.ratings = args.ratings.clone();
+        it.scale = args.scale;
+        it.edition = if args.compat { Edition::Published } else { Edition::Corrected };
+        it.settings = args.study.settings();
+        it.progress = bar.progress().clone();
+    });
     let inputs: Vec<PathBuf> = [&args.scores].into_iter().chain(&args.ratings).cloned().collect();
     let study = analyse(&args.scores, &options)?;
     drop(bar);

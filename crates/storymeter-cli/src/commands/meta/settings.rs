@@ -126,26 +126,26 @@ pub fn share(text: &str) -> Result<f64, String> {
 impl CompareArgs {
     /// The settings, with the draws and the seed of the other options.
     pub fn settings(&self, pairs: PairOptions, draws: DrawOptions) -> Settings {
-        Settings {
-            test: match self.test {
+        Settings::default().with(|it| {
+            it.test = match self.test {
                 TestName::Williams => Test::Williams,
                 TestName::Steiger => Test::Steiger,
                 TestName::Meng => Test::Meng,
                 TestName::Permutation => Test::Permutation,
-            },
-            sides: self.sides.sides(),
-            coefficient: Coefficient::Pearson,
-            correction: self.correction.into(),
-            interval: match self.interval {
+            };
+            it.sides = self.sides.sides();
+            it.coefficient = Coefficient::Pearson;
+            it.correction = self.correction.into();
+            it.interval = match self.interval {
                 IntervalName::Fisher => IntervalMethod::Fisher,
                 IntervalName::Percentile => IntervalMethod::Percentile,
                 IntervalName::Bca => IntervalMethod::Bca,
-            },
-            confidence: self.confidence,
-            resamples: self.resamples as usize,
-            pairs,
-            draws,
-        }
+            };
+            it.confidence = self.confidence;
+            it.resamples = self.resamples as usize;
+            it.pairs = pairs;
+            it.draws = draws;
+        })
     }
 }
 

@@ -61,16 +61,17 @@ pub fn run(args: &TableArgs, common: &Common) -> anyhow::Result<Outcome> {
         None => (scores, Vec::new()),
     };
     let bar = progress::Shown::new(common);
-    let options = Options {
-        without: args.without.clone(),
-        directions: args.directions.pairs(),
-        scale: args.scale,
-        errors: args.errors.clone(),
-        drift: args.drift.as_ref().map(storymeter::read).transpose()?,
-        warnings,
-        settings: args.study.settings(),
-        progress: bar.progress().clone(),
-    };
+    let drift = args.drift.as_ref().map(storymeter::read).transpose()?;
+    let options = Options::default().with(|it| {
+        it.without = args.without.clone();
+        it.directions = args.directions.pairs();
+        it.scale = args.scale;
+        it.errors = args.errors.clone();
+        it.drift = drift;
+        it.warnings = warnings;
+        it.settings = args.study.settings();
+        it.progress = bar.progress().clone();
+    });
     let scored = args.scores.iter().chain(&args.drift);
     let mut inputs: Vec<PathBuf> = scored.clone().map(|scores| Header::path_of(scores)).collect();
     inputs.extend(scored.chain(&args.stories).chain(&args.errors).cloned());

@@ -64,17 +64,17 @@ pub fn run(args: &UnionArgs, common: &Common) -> anyhow::Result<Outcome> {
     let bar = progress::Shown::new(common);
     let pairs = PairOptions { seed: args.seed, ..PairOptions::default() };
     let draws = DrawOptions { draws: args.draws as usize, seed: args.seed };
-    let options = Options {
-        scale: args.scale,
-        settings: args.compare.settings(pairs, draws),
-        drift: args.drift.clone(),
-        edits: args.edits.clone(),
-        misjudged: MisjudgedOptions {
+    let options = Options::default().with(|it| {
+        it.scale = args.scale;
+        it.settings = args.compare.settings(pairs, draws);
+        it.drift = args.drift.clone();
+        it.edits = args.edits.clone();
+        it.misjudged = MisjudgedOptions {
             most: usize::from(args.misjudged),
             metrics: args.misjudged_by.clone(),
-        },
-        progress: bar.progress().clone(),
-    };
+        };
+        it.progress = bar.progress().clone();
+    });
     let inputs = inputs(&args.folder, &options)?;
     let study = analyse(&args.folder, &options)?;
     drop(bar);

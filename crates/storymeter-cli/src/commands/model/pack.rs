@@ -42,8 +42,8 @@ pub(super) struct PackArgs {
     /// sources, notes, limits and not_for
     #[arg(long, value_name = "FILE")]
     about: Option<PathBuf>,
-    /// The agreement with human readers for the card, as `evaluate --json` prints it. The option
-    /// may be given several times
+    /// The agreement with human readers for the card, as `recipes/evaluate/evaluate.py --json`
+    /// prints it. The option may be given several times
     #[arg(long, value_name = "FILE")]
     figures: Vec<PathBuf>,
     /// Fit the calibration of the score and of the diagnosis again, on the dev part of these human
@@ -84,7 +84,7 @@ pub(super) struct PackArgs {
 /// The most bytes of a file of texts or figures.
 const LARGEST_TEXT: u64 = 1 << 24;
 
-/// The part of the output of `evaluate --json` that a card has.
+/// The part of the output of `recipes/evaluate/evaluate.py --json` that a card has.
 #[derive(Debug, Deserialize)]
 struct Figures {
     agreement: Vec<Agreement>,
@@ -150,15 +150,15 @@ pub(super) fn run(args: &PackArgs, common: &Common) -> anyhow::Result<Outcome> {
     }
     if let Some(stories) = &args.calibrate {
         let inputs = ReadArgs::default().file(stories);
-        let mut intake = inputs.intake();
+        let mut checker = inputs.checker();
         let bar = progress::Shown::new(common);
         bar.progress().begin("reading stories");
-        let stories = inputs.stories(&mut intake, bar.progress())?;
+        let stories = inputs.stories(&mut checker, bar.progress())?;
         let scorer = location.scorer(Precision::Int8)?.with_window(card.max_tokens)?;
         let lexicon = args.lexicon.read()?;
         let fitted = calibrate(&scorer, &stories, &lexicon, args.seed, bar.progress())?;
         drop(bar);
-        report_read(common, &intake.summary());
+        report_read(common, &checker.summary());
         (card.temperature, card.bias) = (args.soften * fitted.temperature, fitted.bias);
         card.diagnosis_calibration = fitted.diagnosis;
         if !common.quiet {

@@ -52,7 +52,7 @@ impl Bound {
         if bounds.is_empty() {
             return true;
         }
-        let scores = run.ledger().scores(run.metrics());
+        let scores = run.score_rows().scores(run.metrics());
         let mut hold = true;
         for bound in bounds {
             let message = match &scores[bound.column] {

@@ -1,16 +1,15 @@
 //! `storymeter score --out-dir`: every file is scored to a file of its own.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
 use anyhow::{anyhow, bail};
 use storymeter::input::Inputs;
-use storymeter::shards::{self, Outcome as Done, Shard, ShardOptions};
+use storymeter::shards::{self, Outcome as Done, PlanOptions, Prepared, Shard, ShardOptions};
 use storymeter_core::read::Skipped;
-use storymeter_core::write::ScoreFormat;
-use storymeter_core::{Error, Place, Progress, file};
+use storymeter_core::{Progress, file};
 
 use super::{OutputFormat, ScoreArgs, scorer, text_cells};
 use crate::Outcome;
@@ -52,19 +51,17 @@ pub(super) fn run(args: &ScoreArgs, out_dir: &Path, common: &Common) -> anyhow::
         it.text_cells = text_cells(args);
         it.resume = args.resume;
     });
-    let all = shards::plan(&args.input.files, out_dir, format, options.read.format)?;
-    if args.explain.is_some()
-        && let Some(shard) = all.iter().find(|shard| shard.format == ScoreFormat::Csv)
-    {
-        bail!("{}: CSV has no explanations; say --format jsonl or parquet", shard.output.display());
-    }
-    check_model_files(args, &all)?;
-    let is_new = !out_dir.exists();
-    std::fs::create_dir_all(out_dir).map_err(|e| Error::io(Place::file(out_dir), e))?;
-    let result = score(args, out_dir, all, &options, common);
-    // A run that fails leaves no folder without a file. Other jobs may be about to write into it.
-    if result.is_err() && is_new && args.shard.is_none() {
-        let _ = std::fs::remove_dir(out_dir);
+    let plan = PlanOptions::default().with(|it| {
+        it.format = format;
+        it.input_format = options.read.format;
+        it.job = args.shard.map(|job| (job.number, job.of));
+        it.resume = args.resume;
+        it.explained = args.explain.is_some();
+    });
+    let prepared = shards::prepare(&args.input.files, out_dir, &plan)?;
+    let result = score(args, &prepared, &options, common);
+    if result.is_err() {
+        prepared.remove_empty_folder();
     }
     result
 }
@@ -72,25 +69,18 @@ pub(super) fn run(args: &ScoreArgs, out_dir: &Path, common: &Common) -> anyhow::
 /// Scores the files of this job into a folder that exists.
 fn score(
     args: &ScoreArgs,
-    out_dir: &Path,
-    all: Vec<Shard>,
+    Prepared { own, all, .. }: &Prepared,
     options: &ShardOptions,
     common: &Common,
 ) -> anyhow::Result<Outcome> {
-    let corpus: Vec<PathBuf> = all.iter().map(|shard| shard.input.clone()).collect();
-    let own = match args.shard {
-        Some(job) => shards::chosen(all, job.number, job.of),
-        None => all,
-    };
-    if !args.resume {
-        shards::refuse_leftovers(out_dir, &own, args.shard.is_none())?;
-    }
+    check_model_files(args, all)?;
     let mut scorer = scorer(args).build()?;
     args.scorer.refuse_unused_model(&scorer, args.explain.is_some())?;
     if args.corpus_stats.is_some() {
         // All files are the corpus, also those of other jobs.
         let bar = progress::Shown::new(common);
-        let inputs = Inputs::new(corpus, options.read.clone());
+        let corpus = all.iter().map(|shard| shard.input.clone());
+        let inputs = Inputs::new(corpus.collect(), options.read.clone());
         scorer.gather_corpus_stats(&inputs, bar.progress())?;
     }
     shards::refuse_corpus(&scorer)?;
@@ -98,13 +88,13 @@ fn score(
         // Before time is spent on shards that do not belong to the finished ones.
         own.iter().try_for_each(|shard| shards::check_settings(&scorer, shard, options))?;
     }
-    let bar = Bar::new(common, &own);
-    let mut tally = Tally::default();
-    for shard in &own {
+    let bar = Bar::new(common, own);
+    let mut counts = ShardCounts::default();
+    for shard in own {
         match bar.watch(shard, |progress| shards::score_shard(&scorer, shard, options, progress)) {
-            Ok(done) => tally.add(shard, &done),
+            Ok(done) => counts.add(shard, &done),
             Err(error) => {
-                tally.failed += 1;
+                counts.failed += 1;
                 let error = anyhow::Error::from(error);
                 let advice = crate::advice::advice(&error, true);
                 let advice = advice.map_or(String::new(), |advice| format!(" ({advice})"));
@@ -116,7 +106,7 @@ fn score(
         }
     }
     drop(bar);
-    tally.finish(own.len(), common)
+    counts.finish(own.len(), common)
 }
 
 /// Checks that no output is a model or a table that is read.
@@ -128,7 +118,7 @@ fn check_model_files(args: &ScoreArgs, all: &[Shard]) -> anyhow::Result<()> {
 
 /// What was done with the shards.
 #[derive(Default)]
-struct Tally {
+struct ShardCounts {
     scored: u64,
     stories: u64,
     complete: u64,
@@ -138,7 +128,7 @@ struct Tally {
     skipped: Skipped,
 }
 
-impl Tally {
+impl ShardCounts {
     fn add(&mut self, shard: &Shard, done: &Done) {
         let header = done.header();
         match done {

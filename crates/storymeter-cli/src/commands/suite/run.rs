@@ -152,13 +152,12 @@ impl RunArgs {
 
     /// How the pairs are analysed.
     pub fn options(&self, bar: &progress::Shown) -> SuiteOptions {
-        SuiteOptions {
-            compat: self.compat,
-            resamples: self.resamples as usize,
-            seed: self.seed,
-            progress: bar.progress().clone(),
-            ..SuiteOptions::default()
-        }
+        SuiteOptions::default().with(|it| {
+            it.compat = self.compat;
+            it.resamples = self.resamples as usize;
+            it.seed = self.seed;
+            it.progress = bar.progress().clone();
+        })
     }
 
     /// What happens to names in CSV files.

@@ -68,8 +68,8 @@ fn add_references(stories: &mut [Story], path: &Path) -> anyhow::Result<()> {
         it.duplicates = DuplicateIds::Allow;
     });
     let inputs = Inputs::new(vec![path.to_owned()], options);
-    let mut intake = inputs.intake();
-    let references = inputs.stories(&mut intake, &Progress::unwatched())?;
+    let mut checker = inputs.checker();
+    let references = inputs.stories(&mut checker, &Progress::unwatched())?;
     let (found, expected) = (references.len(), stories.len());
     if found != expected {
         bail!(

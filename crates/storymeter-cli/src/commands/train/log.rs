@@ -86,13 +86,14 @@ fn end_of_epoch(mut log: impl BufRead, epoch: u64) -> io::Result<u64> {
     }
 }
 
-/// The line of an event in the training of UNION.
-pub fn line_of(event: Event<'_>) -> Value {
+/// The line of an event in the training of UNION, if this program knows the event.
+pub fn line_of(event: Event<'_>) -> Option<Value> {
     match event {
-        Event::Start(start) => tagged("start", start),
-        Event::Steps(steps) => tagged("step", steps),
-        Event::Epoch(report) => epoch_line(report),
-        Event::End(end) => tagged("end", end),
+        Event::Start(start) => Some(tagged("start", start)),
+        Event::Steps(steps) => Some(tagged("step", steps)),
+        Event::Epoch(report) => Some(epoch_line(report)),
+        Event::End(end) => Some(tagged("end", end)),
+        _ => None,
     }
 }
 

@@ -55,9 +55,9 @@ impl Watcher {
                 );
                 self.show(steps.progress, message);
             }
-            Event::Epoch(_) | Event::End(_) => {}
+            _ => {}
         }
-        Ok(self.write(&line_of(event))?)
+        Ok(line_of(event).map_or(Ok(()), |line| self.write(&line))?)
     }
 
     /// Starts the log, or continues it after its first `epochs_done` epochs.

@@ -1,6 +1,6 @@
 //! Reads tables of scores, as `score -o X.csv` and as other programs write them.
 //!
-//! Fields are separated by commas, semicolons or tabs, whichever the header has most of. The
+//! Fields are separated by commas, semicolons, tabs or vertical bars, as in tables of stories. The
 //! columns `id`, `system`, `item` and `prompt` are found by their usual names ([`Field::names`]).
 //! There are two layouts:
 //!
@@ -23,28 +23,26 @@ use crate::read::utf8::utf8;
 use crate::spreadsheet::unmarked;
 use crate::{Absence, Error, Place, Result, Value};
 
-/// The delimiters that are looked for, the most usual one first.
-const DELIMITERS: [u8; 3] = [b',', b';', b'\t'];
-
 /// What an absent value is called, beside an empty cell.
 const ABSENT: [&str; 7] = ["na", "n/a", "nan", "null", "none", "-", "--"];
 
 /// How a file with this header separates its fields.
 fn dialect(header: &str) -> Dialect {
-    let dialects = DELIMITERS.map(|delimiter| Dialect { delimiter, quoted: true });
-    // Of equally many columns, the first delimiter wins, because max_by_key takes the last.
-    let most = dialects.into_iter().rev().max_by_key(|&one| fields(header, one).count());
-    most.unwrap_or(Dialect::CSV)
+    Dialect::of_header(header, |it| has_label(header, it)).unwrap_or(Dialect::CSV)
+}
+
+/// Whether one of several columns says which story a row is about.
+fn has_label(header: &str, dialect: Dialect) -> bool {
+    let labels = [StoryField::Id, StoryField::System, StoryField::Item];
+    let is_label = |name: &str| labels.iter().any(|label| is_named(name, label.names()));
+    fields(header, dialect).nth(1).is_some()
+        && fields(header, dialect).any(|name| is_label(unmarked(name.trim())))
 }
 
 /// Whether a line is the header of a table of scores: it has two columns or more, of which one
 /// says which story a row is about.
 pub(super) fn is_header(line: &str) -> bool {
-    let dialect = dialect(line);
-    let labels = [StoryField::Id, StoryField::System, StoryField::Item];
-    let is_label = |name: &str| labels.iter().any(|label| is_named(name, label.names()));
-    fields(line, dialect).nth(1).is_some()
-        && fields(line, dialect).any(|name| is_label(unmarked(name.trim())))
+    has_label(line, dialect(line))
 }
 
 /// Whether a header has a column of stories, so that the file is not a table of scores.

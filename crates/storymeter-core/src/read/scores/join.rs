@@ -53,7 +53,7 @@ pub fn joined_scores(paths: &[impl AsRef<Path>], catalogue: &Catalogue) -> Resul
 /// also, by file and row, the row of the joined table.
 ///
 /// # Errors
-/// Those of [`joined_scores`], except for those of reading.
+/// Fails as [`joined_scores`] does, except that nothing is read.
 pub fn join_scores(files: &[(PathBuf, ScoreTable)]) -> Result<(ScoreTable, Vec<Vec<usize>>)> {
     let names = system_names(files);
     let mut joined = Joined { files, ..Joined::default() };

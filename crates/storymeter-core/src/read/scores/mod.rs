@@ -89,7 +89,7 @@ pub fn scores(path: &Path, catalogue: &Catalogue) -> Result<ScoreTable> {
 /// ```
 ///
 /// # Errors
-/// Those of [`scores`].
+/// Fails as [`scores`] does.
 pub fn scores_from(
     name: impl AsRef<Path>,
     input: impl Read + Send + 'static,
@@ -309,19 +309,19 @@ fn check_header(header: &Header, rows: u64, path: &Path) -> Result<()> {
     let beside = beside.display();
     let found = match (header.bytes, bytes) {
         _ if header.rows != rows => {
-            format!("{rows} rows, but its header {beside} says {}", header.rows)
+            format!("has {rows} rows, but its header {beside} says {}", header.rows)
         }
         (Some(said), Some(bytes)) if said != bytes => {
-            format!("{bytes} bytes, but its header {beside} says {said}")
+            format!("has {bytes} bytes, but its header {beside} says {said}")
         }
         (Some(_), Some(_)) if !header.belongs_to(path)? => {
-            format!("another checksum than its header {beside} says")
+            format!("does not have the checksum in its header {beside}")
         }
         _ => return Ok(()),
     };
     let problem = format!(
-        "the file has {found}: one of them was changed; write the scores again, or remove the \
-         header to read the file without it"
+        "the file {found}: one of them was changed or replaced; write the scores again, or remove \
+         the header to read the file without it"
     );
     Err(Error::invalid(Place::file(path), problem))
 }

@@ -96,10 +96,13 @@ pub enum ScoreField {
     Story(Field),
     /// Ratings on a criterion.
     Ratings(String),
+    /// How many words each text has, in a table of ours.
+    Words,
+    /// What each text has that is not story, in a table of ours.
+    Flags,
     /// Scores, if it has numbers.
     Score,
-    /// Nothing that is read: another column has a more usual name of the same field, or it is what
-    /// a result of ours says about the texts.
+    /// Nothing that is read: another column has a more usual name of the same field.
     PassedOver,
 }
 
@@ -113,7 +116,8 @@ pub fn score_fields(names: &[String], place: &Place) -> Result<Vec<ScoreField>> 
     let has = |name: &str| names.iter().any(|known| known == name);
     let is_ours = has(WORDS) && has(FLAGS);
     let content = |(name, field): (&String, &Option<(Field, bool)>)| match (field, rated(name)) {
-        (None, None) if is_ours && (name == WORDS || name == FLAGS) => ScoreField::PassedOver,
+        (None, None) if is_ours && name == WORDS => ScoreField::Words,
+        (None, None) if is_ours && name == FLAGS => ScoreField::Flags,
         (None | Some((Field::Ratings, _)), Some(one)) => {
             ScoreField::Ratings(one.criterion.to_owned())
         }

@@ -194,9 +194,19 @@ impl Samples {
             Error::invalid(place.clone().at_line(line), problem)
         })?;
         let refused = |problem| refused(format!("{name}{problem}"));
-        let (mut story, contents) = self.story(&node, &names).map_err(refused)?;
-        given(&node, &self.options.fields, &mut story).map_err(refused)?;
-        Ok(Sample::all(story, UsedNames::default(), contents))
+        let (mut story, contents) = self.story(&node, &names).map_err(&refused)?;
+        let is_conversation = match self.tool {
+            Tool::OpenAi => openai::messages_of(&node).map_err(&refused)?.is_some(),
+            Tool::ShareGpt => true,
+            _ => false,
+        };
+        let fields = &self.options.fields;
+        let used = match is_conversation {
+            true => openai::fields_beside(&node, &mut story, fields, &place)?,
+            false => UsedNames::default(),
+        };
+        given(&node, fields, &mut story).map_err(&refused)?;
+        Ok(Sample::all(story, used, contents))
     }
 
     fn story(&mut self, node: &Node<'_>, names: &[String]) -> Step<Read> {
@@ -228,8 +238,8 @@ impl Samples {
                 }
                 eq_bench::read(node, names, model)
             }
-            Tool::OpenAi => openai::read(node, &self.options.fields),
-            Tool::ShareGpt => openai::share_gpt(node, &self.options.fields),
+            Tool::OpenAi => openai::read(node),
+            Tool::ShareGpt => openai::share_gpt(node),
         }
     }
 }

@@ -1,19 +1,21 @@
 //! What OpenAI's interface and the many programs that copy it write: the results of a batch, the
 //! answers themselves, and conversations such as those that models are tuned with.
 
-use super::super::names::{Field, FieldNames};
+use serde_json::value::RawValue;
+
+use super::super::jsonl;
+use super::super::names::{Field, FieldNames, UsedNames, rated};
 use super::super::node::{MOST_VALUES, Node, Step};
 use super::super::sample::{Content, MOST_SAMPLES};
 use super::{Read, chat};
-use crate::Story;
+use crate::{Error, Place, Result, Story};
 
 /// A line of a batch, an answer, or a conversation, whose last answer is the story.
-pub(super) fn read(line: &Node<'_>, names: &FieldNames) -> Step<Read> {
-    let [response, messages, choices, output] =
-        line.members(["response", "messages", "choices", "output"])?;
-    if messages.is_some() && choices.is_none() {
-        return conversation(line, "messages", &chat::OPENAI, names);
+pub(super) fn read(line: &Node<'_>) -> Step<Read> {
+    if let Some(messages) = messages_of(line)? {
+        return conversation(&messages, &chat::OPENAI);
     }
+    let [response, choices, output] = line.members(["response", "choices", "output"])?;
     if response.is_none() && (choices.is_some() || output.is_some()) {
         return answer(line, String::new());
     }
@@ -37,9 +39,15 @@ pub(super) fn read(line: &Node<'_>, names: &FieldNames) -> Step<Read> {
     }
 }
 
+/// The messages, if the line is a conversation.
+pub(super) fn messages_of<'a>(line: &Node<'a>) -> Step<Option<Node<'a>>> {
+    let [messages, choices] = line.members(["messages", "choices"])?;
+    Ok(messages.filter(|_| choices.is_none()))
+}
+
 /// Conversations of the layout of ShareGPT.
-pub(super) fn share_gpt(line: &Node<'_>, names: &FieldNames) -> Step<Read> {
-    conversation(line, "conversations", &chat::SHAREGPT, names)
+pub(super) fn share_gpt(line: &Node<'_>) -> Step<Read> {
+    conversation(&line.needed("conversations")?, &chat::SHAREGPT)
 }
 
 /// The message of an error, which is an object or a text.
@@ -94,28 +102,41 @@ fn answer(body: &Node<'_>, id: String) -> Step<Read> {
     Ok((Story { id, system, item, ..Story::default() }, contents))
 }
 
-/// A conversation, beside which the usual fields of stories may stand.
-fn conversation(
-    line: &Node<'_>,
-    name: &str,
-    words: &chat::Words,
-    names: &FieldNames,
-) -> Step<Read> {
-    let messages = line.needed(name)?;
-    let chat::Exchange { prompt, answer } = chat::last(&messages, words)?;
+/// A conversation, whose last answer is the story.
+fn conversation(messages: &Node<'_>, words: &chat::Words) -> Step<Read> {
+    let chat::Exchange { prompt, answer } = chat::last(messages, words)?;
     let missing = || Content::Missing(format!("{messages} has no answer"));
     let content = answer.map_or_else(missing, Content::Text);
-    let mut story = Story { prompt, ..Story::default() };
-    for (member, value) in line.entries(MOST_VALUES)? {
-        if value.is_null() {
-            continue;
+    Ok((Story { prompt, ..Story::default() }, vec![content]))
+}
+
+/// The usual fields of stories that stand beside a conversation. They are read as in JSONL, and
+/// added to the story, which has no more than a prompt yet.
+pub(super) fn fields_beside(
+    line: &Node<'_>,
+    story: &mut Story,
+    names: &FieldNames,
+    place: &Place,
+) -> Result<UsedNames> {
+    let mut record = String::from(r#"{"story":"""#);
+    let mut add = |member: &str, raw: &RawValue| {
+        let is_read = match names.find(member).map(|found| found.field) {
+            Some(Field::Story) => false,
+            Some(Field::Prompt) => story.prompt.is_none(),
+            // What the user names is looked up by path, as in the records of all tools.
+            Some(field) => names.given(field).is_none(),
+            None => rated(member).is_some(),
+        };
+        if is_read {
+            // On one line, so that an error names the line on which the conversation begins.
+            let value = raw.get().replace(['\n', '\r'], " ");
+            record.push_str(&format!(",{}:{value}", serde_json::Value::from(member)));
         }
-        match names.find(&member).map(|found| found.field) {
-            Some(Field::Id) if story.id.is_empty() => story.id = value.label()?,
-            Some(Field::System) if story.system.is_none() => story.system = Some(value.label()?),
-            Some(Field::Item) if story.item.is_none() => story.item = Some(value.label()?),
-            _ => {}
-        }
-    }
-    Ok((story, vec![content]))
+    };
+    line.each_member(&mut add).map_err(|problem| Error::invalid(place.clone(), problem))?;
+    record.push('}');
+    let (read, mut used) = jsonl::parse_element(&record, place, &FieldNames::default())?;
+    used.forget(Field::Story);
+    *story = Story { prompt: story.prompt.take().or(read.prompt), ..read };
+    Ok(used)
 }

@@ -1,7 +1,7 @@
 //! The header of a GGUF file: facts about the model, its vocabulary, and the list of its tensors.
 //!
-//! The format is described in ggml's `docs/gguf.md`. Every count is checked against the bytes that
-//! are left before anything is made room for.
+//! The format is described in `docs/gguf.md` of the project ggml, which is not this one. Every
+//! count is checked against the bytes that are left before anything is made room for.
 
 use crate::error::excerpt;
 use std::collections::BTreeMap;

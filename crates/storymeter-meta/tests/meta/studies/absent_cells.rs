@@ -60,8 +60,8 @@ fn williams_tests_have_the_n_of_their_own_triple() {
     let mut seen = (0, 0);
     for (name, expected) in fixture().tables {
         // The fixture has one-sided p-values. Its scores have no header, and so no direction.
-        let settings = Settings { sides: Sides::One, ..Settings::default() };
-        let options = table::Options { settings, ..table::Options::default() };
+        let settings = Settings::default().with(|it| it.sides = Sides::One);
+        let options = table::Options::default().with(|it| it.settings = settings);
         let study = table::analyse(&expected.table(), &options).unwrap();
         for (first, second, criterion, at, p, n) in &expected.williams {
             let matrix =

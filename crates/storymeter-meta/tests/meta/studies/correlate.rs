@@ -103,12 +103,11 @@ fn the_json_keeps_its_shape_and_gains_intervals_and_tests() {
 #[test]
 fn tests_and_intervals_can_be_chosen() {
     let files = Files::new();
-    let settings = Settings {
-        test: Test::Permutation,
-        interval: IntervalMethod::Bca,
-        resamples: 200,
-        ..Settings::default()
-    };
+    let settings = Settings::default().with(|it| {
+        it.test = Test::Permutation;
+        it.interval = IntervalMethod::Bca;
+        it.resamples = 200;
+    });
     let (usual, other) = (
         files.run(&ALL[..2], Settings::default()).unwrap(),
         files.run(&ALL[..2], settings).unwrap(),

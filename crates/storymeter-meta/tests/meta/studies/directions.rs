@@ -36,7 +36,7 @@ fn table(bleu: Direction) -> ScoreTable {
 }
 
 fn study(bleu: Direction, settings: Settings) -> Study {
-    analyse(&table(bleu), &Options { settings, ..Options::default() }).unwrap()
+    analyse(&table(bleu), &Options::default().with(|it| it.settings = settings)).unwrap()
 }
 
 fn rankings(study: &Study) -> Vec<&Ranking> {
@@ -94,7 +94,11 @@ fn no_test_calls_the_backward_metric_the_stronger_one() {
         let [two, one] = [Sides::Two, Sides::One].map(|sides| {
             study(
                 Direction::Higher,
-                Settings { test, sides, resamples: 200, ..Settings::default() },
+                Settings::default().with(|it| {
+                    it.test = test;
+                    it.sides = sides;
+                    it.resamples = 200;
+                }),
             )
         });
         assert_eq!(two.tests().count(), 6);
@@ -162,7 +166,7 @@ fn williams(human: &[f64], scores: [&[f64]; 2], sides: Sides) -> (Option<Side>, 
             scores: scores.iter().copied().map(Some).collect(),
         })
         .collect();
-    let settings = Settings { sides, ..Settings::default() };
+    let settings = Settings::default().with(|it| it.sides = sides);
     let unseen = Progress::unwatched();
     let found = correlate_numbers(&human, &numbers, &settings, &unseen).unwrap();
     let test = found.tests[0].comparison.clone();

@@ -134,7 +134,7 @@ fn check_interval(found: Interval, low: f64, high: f64, standard_error: f64, wha
 fn rankings_intervals_and_tests_are_those_of_scipy() {
     let fixture = fixture();
     for case in &fixture.cases {
-        let options = Options { confidence: fixture.confidence, ..Options::default() };
+        let options = Options::default().with(|it| it.confidence = fixture.confidence);
         let found = compare_systems(&case.table(), "score", &options).unwrap();
         for (system, expected) in found.systems.iter().zip(&case.systems) {
             let what = format!("{}, {}", case.name, expected.name);

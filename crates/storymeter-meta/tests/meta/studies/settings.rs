@@ -9,7 +9,7 @@ use storymeter_stats::{Coefficient, Correction};
 use crate::studies::support::{holes, random};
 
 fn with(settings: Settings) -> Options {
-    Options { settings, ..Options::default() }
+    Options::default().with(|it| it.settings = settings)
 }
 
 #[test]
@@ -17,7 +17,10 @@ fn every_test_between_metrics_can_be_asked_for() {
     let table = holes().table();
     let mut p_values = Vec::new();
     for test in [Test::Williams, Test::Steiger, Test::Meng, Test::Permutation] {
-        let settings = Settings { test, resamples: 200, ..Settings::default() };
+        let settings = Settings::default().with(|it| {
+            it.test = test;
+            it.resamples = 200;
+        });
         let study = analyse(&table, &with(settings)).unwrap();
         assert_eq!(study.tests().count(), 9, "three levels and three criteria");
         let matrix = study.tests().find(|m| m.level == Level::Pooled).unwrap();
@@ -37,7 +40,7 @@ fn every_test_between_metrics_can_be_asked_for() {
 fn corrected_p_values_depend_on_the_correction() {
     let table = holes().table();
     let largest = |correction| {
-        let settings = Settings { correction, ..Settings::default() };
+        let settings = Settings::default().with(|it| it.correction = correction);
         let study = analyse(&table, &with(settings)).unwrap();
         let matrix = study.tests().next().unwrap();
         assert_eq!(matrix.correction, correction);
@@ -52,7 +55,10 @@ fn corrected_p_values_depend_on_the_correction() {
 fn intervals_are_fishers_or_bootstrapped_and_story_level_has_bootstrapped_ones_only() {
     let table = holes().table();
     let interval = |method, level| {
-        let settings = Settings { interval: method, resamples: 300, ..Settings::default() };
+        let settings = Settings::default().with(|it| {
+            it.interval = method;
+            it.resamples = 300;
+        });
         let study = analyse(&table, &with(settings)).unwrap();
         let found = study.agreement("bleu", "plot/pace", level, Coefficient::Pearson).unwrap();
         let estimate = found.value.clone().unwrap();
@@ -102,18 +108,18 @@ fn rankings_kappa_concordance_and_pair_accuracy_are_part_of_a_study() {
 fn directions_can_be_overridden_and_unknown_names_are_refused_with_the_nearest() {
     let table = random(3, 8, &["fun"], &["bleu", "ter"]);
     let turned =
-        Options { directions: vec![("ter".into(), Direction::Lower)], ..Options::default() };
+        Options::default().with(|it| it.directions = vec![("ter".into(), Direction::Lower)]);
     let study = analyse(&table, &turned).unwrap();
     assert_eq!(study.columns.last().unwrap().direction, Direction::Lower);
-    let unknown = Options { directions: vec![("blue".into(), Direction::Lower)], ..turned };
+    let unknown = turned.with(|it| it.directions = vec![("blue".into(), Direction::Lower)]);
     let message = analyse(&table, &unknown).unwrap_err().to_string();
     assert!(message.contains("did you mean \"bleu\""), "{message}");
     let criterion =
-        Options { directions: vec![("fun".into(), Direction::Lower)], ..Options::default() };
+        Options::default().with(|it| it.directions = vec![("fun".into(), Direction::Lower)]);
     let message = analyse(&table, &criterion).unwrap_err().to_string();
     assert!(message.starts_with("there is no metric \"fun\""), "{message}");
     let without = vec!["system 9".to_owned()];
-    let message = analyse(&table, &Options { without, ..Options::default() }).unwrap_err();
+    let message = analyse(&table, &Options::default().with(|it| it.without = without)).unwrap_err();
     assert!(message.to_string().contains("there is no system \"system 9\""), "{message}");
 }
 
@@ -127,22 +133,21 @@ fn errors_are_variants_and_name_no_flag() {
     assert!(matches!(analyse(&table, &Options::default()), Err(Error::NoMetric { .. })));
     let table = random(3, 8, &["fun"], &["bleu"]);
     let scale = Some("2..4".parse().unwrap());
-    let error = analyse(&table, &Options { scale, ..Options::default() }).unwrap_err();
+    let error = analyse(&table, &Options::default().with(|it| it.scale = scale)).unwrap_err();
     assert!(matches!(error, Error::OffScale { .. }));
     assert!(!error.to_string().contains("--"), "{error}");
-    let none = Settings { resamples: 0, ..Settings::default() };
+    let none = Settings::default().with(|it| it.resamples = 0);
     assert!(matches!(analyse(&table, &with(none)), Err(Error::NoDraws)));
 }
 
 #[test]
 fn results_do_not_depend_on_the_number_of_threads() {
     let table = holes().table();
-    let settings = Settings {
-        test: Test::Permutation,
-        interval: IntervalMethod::Bca,
-        resamples: 50,
-        ..Settings::default()
-    };
+    let settings = Settings::default().with(|it| {
+        it.test = Test::Permutation;
+        it.interval = IntervalMethod::Bca;
+        it.resamples = 50;
+    });
     let run = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| analyse(&table, &with(settings)).unwrap())
@@ -160,7 +165,7 @@ fn a_test_without_enough_systems_says_how_many_it_needs() {
 #[test]
 fn a_table_whose_systems_are_all_left_out_has_gaps_and_no_panic() {
     let without = (0..3).map(|system| format!("system {system}")).collect();
-    let options = Options { without, ..Options::default() };
+    let options = Options::default().with(|it| it.without = without);
     let study = analyse(&random(3, 8, &["fun"], &["a", "b"]), &options).unwrap();
     assert_eq!((study.systems.len(), study.levels().len()), (0, 0));
     assert_eq!(study.agreements().filter(|one| one.value == Err(Absence::Empty)).count(), 12);
@@ -171,7 +176,7 @@ fn a_table_whose_systems_are_all_left_out_has_gaps_and_no_panic() {
 fn a_metric_may_have_the_name_of_a_criterion() {
     let table = random(3, 8, &["union"], &["union", "bleu"]);
     let options =
-        Options { directions: vec![("union".into(), Direction::Lower)], ..Options::default() };
+        Options::default().with(|it| it.directions = vec![("union".into(), Direction::Lower)]);
     let study = analyse(&table, &options).unwrap();
     let directions: Vec<_> = study.columns.iter().map(|column| column.direction).collect();
     assert_eq!(directions, [Direction::Higher, Direction::Lower, Direction::Higher]);

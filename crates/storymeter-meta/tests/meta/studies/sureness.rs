@@ -60,7 +60,7 @@ fn drifted_scores_are_joined_by_system_and_id() {
     let mut drifted = ScoreTable::new(table.rows().to_vec());
     let values = drifted_scores.iter().map(|&score| Ok(score)).collect();
     drifted.push(Column::metric("bleu", Direction::Higher), values);
-    let options = Options { drift: Some(drifted.clone()), ..Options::default() };
+    let options = Options::default().with(|it| it.drift = Some(drifted.clone()));
     let study = analyse(&table, &options).unwrap();
     let (found, expected) = (drift(&study), pearson(&drifted_scores, &human(&table)).unwrap());
     let row = &found.rows[0].drifted[0];
@@ -71,7 +71,7 @@ fn drifted_scores_are_joined_by_system_and_id() {
     let mut nameless = ScoreTable::new(nameless.collect()).read_from("drift.jsonl".as_ref());
     let column = Column::metric("bleu", Direction::Higher);
     nameless.push(column, drifted_scores[..30].iter().map(|&score| Ok(score)).collect());
-    let options = Options { drift: Some(nameless), ..Options::default() };
+    let options = Options::default().with(|it| it.drift = Some(nameless));
     let message = analyse(&table, &options).unwrap_err().to_string();
     let both = "the id \"0\" is that of two stories, of system \"s0\" (scores.jsonl:1) and of \
                 system \"s1\" (scores.jsonl:31): the system must be named";
@@ -83,7 +83,7 @@ fn error_types_are_joined_by_system_and_id() {
     let table = table(2, 6);
     let folder = tempfile::tempdir().unwrap();
     let file: PathBuf = folder.path().join("errors.jsonl");
-    let options = |file: &PathBuf| Options { errors: Some(file.clone()), ..Options::default() };
+    let options = |file: &PathBuf| Options::default().with(|it| it.errors = Some(file.clone()));
     let line = |row: &Row| {
         let (id, system) = (&row.id, row.system.as_ref().unwrap());
         let error = if system == "s0" { "\"logic\"" } else { "null" };
@@ -135,8 +135,8 @@ fn pooled_correlations_resample_items() {
         assert!(naive.p_value < 0.05 && estimate.p_value.unwrap() > 0.05, "{naive:?} {estimate:?}");
         assert!(interval.low < 0.0 && 0.0 < interval.high, "{interval:?}");
     }
-    let settings = Settings { interval: IntervalMethod::Percentile, ..Settings::default() };
-    let drawn = analyse(&table, &Options { settings, ..Options::default() }).unwrap();
+    let settings = Settings::default().with(|it| it.interval = IntervalMethod::Percentile);
+    let drawn = analyse(&table, &Options::default().with(|it| it.settings = settings)).unwrap();
     let interval = pooled(&drawn, Coefficient::Pearson).value.unwrap().interval.unwrap();
     assert!(interval.high - interval.low > 0.5, "{interval:?}");
     let sheets = view::sheets(&study);

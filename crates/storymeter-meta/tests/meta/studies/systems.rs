@@ -36,7 +36,7 @@ fn shared<'a>(levels: &[(&'a str, f64)], items: usize) -> Vec<(&'a str, usize, f
 }
 
 fn by_union(direction: Direction, stories: &[(&str, usize, f64)]) -> SystemComparison {
-    let options = Options { resamples: 1999, ..Options::default() };
+    let options = Options::default().with(|it| it.resamples = 1999);
     compare_systems(&table(direction, stories), "union", &options).unwrap()
 }
 
@@ -122,7 +122,7 @@ fn a_system_that_could_not_be_tested_is_not_claimed_to_be_equal() {
         "tale is better than rain by union (p < 0.001 after correction); snow could not be \
          compared with tale."
     );
-    let options = Options { against: Some("snow".into()), ..Options::default() };
+    let options = Options::default().with(|it| it.against = Some("snow".into()));
     let found = compare_systems(&table(Direction::Higher, &stories), "union", &options).unwrap();
     assert_eq!(conclusion(&found), "tale and rain could not be compared with snow.");
 }
@@ -191,7 +191,7 @@ fn no_difference_is_ruled_out_that_a_correction_lets_through() {
         })
         .collect();
     let said = |correction| {
-        let options = Options { correction, ..Options::default() };
+        let options = Options::default().with(|it| it.correction = correction);
         let table = table(Direction::Higher, &stories);
         let found = compare_systems(&table, "union", &options).unwrap();
         let ruled_out = |caution: &&Caution| matches!(caution, Caution::NeverSignificant { .. });
@@ -218,7 +218,10 @@ fn people_are_named_apart_from_machines() {
 fn only_pairs_with_one_system_are_tested_where_it_is_named() {
     let levels = [("rain", 0.4), ("tale", 0.6), ("snow", 0.41)];
     let table = table(Direction::Higher, &shared(&levels, 48));
-    let options = Options { against: Some("rain".into()), resamples: 1999, ..Options::default() };
+    let options = Options::default().with(|it| {
+        it.against = Some("rain".into());
+        it.resamples = 1999;
+    });
     let found = compare(&table, &options).unwrap().remove(0);
     assert_eq!(found.pairs.len(), 2);
     assert!(found.clusters.is_empty());
@@ -227,7 +230,7 @@ fn only_pairs_with_one_system_are_tested_where_it_is_named() {
         "tale is better than rain by union (p = 0.001 after correction); snow cannot be told apart \
          from rain with 48 stories each."
     );
-    let unknown = Options { against: Some("rein".into()), ..options };
+    let unknown = options.with(|it| it.against = Some("rein".into()));
     assert_eq!(
         compare(&table, &unknown).unwrap_err().to_string(),
         "there is no system \"rein\"; did you mean \"rain\"? There are: rain, tale, snow"

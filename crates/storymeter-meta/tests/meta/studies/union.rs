@@ -60,7 +60,7 @@ fn another_scale_gives_the_same_levels() {
     let (zero, one) = (folder(0), folder(1));
     let binary = analyse(zero.path(), &Options::default()).unwrap();
     let scale = "1..2".parse().unwrap();
-    let shifted = analyse(one.path(), &Options { scale, ..Options::default() }).unwrap();
+    let shifted = analyse(one.path(), &Options::default().with(|it| it.scale = scale)).unwrap();
     assert_eq!(human_scores(&binary), human_scores(&shifted));
     assert_eq!(human_scores(&binary).counts.iter().sum::<usize>(), 12);
 }
@@ -137,9 +137,9 @@ fn misjudged_stories_are_those_whose_places_are_far_apart() {
 #[test]
 fn a_metric_can_be_named_and_its_own_numbers_are_shown() {
     let folder = misjudged_folder();
-    let options = |metric: &str, most| Options {
-        misjudged: MisjudgedOptions { most, metrics: vec![metric.to_owned()] },
-        ..Options::default()
+    let options = |metric: &str, most| {
+        Options::default()
+            .with(|it| it.misjudged = MisjudgedOptions { most, metrics: vec![metric.to_owned()] })
     };
     let study = analyse(folder.path(), &options("Perplexity", 1)).unwrap();
     let perplexity = &misjudged(&study).metrics[0];

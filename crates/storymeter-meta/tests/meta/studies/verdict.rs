@@ -50,7 +50,7 @@ pub(super) fn table(systems: &[System<'_>], columns: &[(&str, &[f64])]) -> Score
 }
 
 pub(super) fn options() -> Options {
-    Options { resamples: 1999, ..Options::default() }
+    Options::default().with(|it| it.resamples = 1999)
 }
 
 pub(super) fn judge_with(
@@ -116,7 +116,7 @@ fn columns_without_direction_and_constant_columns_are_not_counted() {
         ["not counted: its direction is not known", "not counted: all values are equal"]
     );
     assert_eq!((found.winner(), found.tests), (Some("tale"), 3));
-    let nothing = Options { columns: vec!["text-length".into(), "flat".into()], ..options() };
+    let nothing = options().with(|it| it.columns = vec!["text-length".into(), "flat".into()]);
     let none = judge_with(&table, &nothing).0;
     assert_eq!(none.reasons, [Reason::NoVote]);
     assert!(none.chosen && none.winner().is_none());
@@ -159,7 +159,7 @@ fn where_nobody_leads_or_there_are_too_few_resamples_nobody_wins() {
     assert_eq!(judge(&level).reasons, [Reason::NobodyLeads]);
     insta::assert_snapshot!("nobody_leads", said(&level));
     let clear = table(&PLAIN, &[("union", &[0.5, 0.9, 0.5]), ("bleu", &[0.5, 0.9, 0.5])]);
-    let few = Options { resamples: 99, ..options() };
+    let few = options().with(|it| it.resamples = 99);
     assert_eq!(
         judge_with(&clear, &few).0.reasons,
         [Reason::NobodyLeads, Reason::FewResamples { tests: 6, needed: 120 }]
@@ -242,7 +242,7 @@ pub(super) fn norms() -> Norms {
 fn a_lead_that_human_stories_of_the_same_length_do_not_confirm_is_lost() {
     let systems = [("rain", 100.0, None), ("tale", 160.0, None)];
     let mut table = ScoreTable::new(rows(&systems));
-    let column = Column { norms: Some(norms()), ..Column::metric("union", Direction::Higher) };
+    let column = Column::metric("union", Direction::Higher).with(|it| it.norms = Some(norms()));
     table.push(column, levels(0, &[0.50, 0.60]));
     table.push(Column::metric("bleu", Direction::Higher), levels(1, &[0.5, 0.5]));
     let found = judge(&table);
@@ -349,7 +349,7 @@ fn a_column_that_was_tested_on_other_lengths_makes_no_winner_alone() {
     let table_for = |words: (u64, u64), other: &[f64]| {
         let mut table = ScoreTable::new(rows(&PLAIN));
         let column =
-            Column { validity: validity(words), ..Column::metric("union", Direction::Higher) };
+            Column::metric("union", Direction::Higher).with(|it| it.validity = validity(words));
         table.push(column, levels(0, &[0.5, 0.8, 0.5]));
         table.push(Column::metric("bleu", Direction::Higher), levels(1, other));
         table
@@ -367,7 +367,7 @@ fn a_column_that_was_tested_on_other_lengths_makes_no_winner_alone() {
     insta::assert_snapshot!("tested_on_other_lengths", said(&outside));
     let mut several = table_for((500, 900), &level);
     let second =
-        Column { validity: validity((600, 900)), ..Column::metric("ter", Direction::Higher) };
+        Column::metric("ter", Direction::Higher).with(|it| it.validity = validity((600, 900)));
     several.push(second, levels(2, &[0.5, 0.8, 0.5]));
     let text = said(&several);
     let expected = "tale leads only by union and ter, and more than half of the stories have other \
@@ -457,7 +457,7 @@ fn every_flag_has_its_sentence() {
     for name in names {
         let systems = [("rain", 100.0, None), ("tale", 100.0, Some((name, 3)))];
         let table = table(&systems, &[("union", &[0.5, 0.5])]);
-        let (verdict, found) = judge_with(&table, &Options { resamples: 99, ..options() });
+        let (verdict, found) = judge_with(&table, &options().with(|it| it.resamples = 99));
         let details = verdict_words(&verdict, &found).details;
         let _ = writeln!(text, "{name}: {}", details[0]);
     }
@@ -475,7 +475,8 @@ fn issue() -> ScoreTable {
     ];
     let mut table = ScoreTable::new(rows(&systems));
     let (validity, norms) = (validity((20, 500)), Some(norms()));
-    let column = Column { validity, norms, ..Column::metric("union", Direction::Higher) };
+    let column = Column::metric("union", Direction::Higher)
+        .with(|it| (it.validity, it.norms) = (validity, norms));
     table.push(column, levels(0, &[0.8, 0.5, 0.4, 0.3]));
     for at in 0..7 {
         let key = format!("criteria/criterion-{}", at + 1);
@@ -490,7 +491,7 @@ fn issue() -> ScoreTable {
 #[test]
 fn the_case_that_began_this_names_no_winner_and_says_why() {
     let table = issue();
-    let options = Options { resamples: 9999, ..Options::default() };
+    let options = Options::default().with(|it| it.resamples = 9999);
     let (found, comparisons) = judge_with(&table, &options);
     assert_eq!((found.winner(), found.leader.as_deref()), (None, None));
     assert!(found.length.differs && found.length.apart.len() > 2);
@@ -500,7 +501,7 @@ fn the_case_that_began_this_names_no_winner_and_says_why() {
     assert!(!said.contains("better than all"), "{said}");
     insta::assert_snapshot!(format!("{said}\n{sheet}"));
     // One column alone cannot make a winner either.
-    let union = Options { columns: vec!["union".into()], ..options };
+    let union = options.with(|it| it.columns = vec!["union".into()]);
     let alone = said_with(&table, &union);
     assert!(!alone.contains("better than all"), "{alone}");
     insta::assert_snapshot!("the_case_by_union", alone);

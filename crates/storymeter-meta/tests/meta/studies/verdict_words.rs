@@ -2,7 +2,6 @@
 //! matrix, and how far columns are trusted.
 
 use storymeter_core::{Column, Counts, Direction, LengthClass, Norms, ScoreTable, Value};
-use storymeter_meta::systems::Options;
 use storymeter_meta::systems::verdict::{ColumnTrust, Reason, StoryCounts};
 use storymeter_meta::view::{
     DescribedComparisons, TrustWords, by_one_column, conclusion, legend, text, verdict_sheets,
@@ -16,7 +15,7 @@ use super::verdict::{
 
 #[test]
 fn a_lead_that_only_a_weaker_correction_gives_survives_no_stricter_one() {
-    let options = Options { correction: Correction::BenjaminiHochberg, ..options() };
+    let options = options().with(|it| it.correction = Correction::BenjaminiHochberg);
     let table_of =
         |step: u32| table(&PLAIN, &[("union", &[0.5, 0.5 + f64::from(step) / 400.0, 0.5])]);
     let is_lost = |table: &ScoreTable| {
@@ -69,7 +68,7 @@ fn systems_that_share_a_lead_have_a_sign_and_a_page_without_leads_says_so() {
 
 #[test]
 fn a_lead_that_human_stories_of_the_same_length_confirm_is_said_to_stay() {
-    let column = || Column { norms: Some(norms()), ..Column::metric("union", Direction::Higher) };
+    let column = || Column::metric("union", Direction::Higher).with(|it| it.norms = Some(norms()));
     let systems = [("rain", 100.0, None), ("tale", 140.0, None)];
     let mut table = ScoreTable::new(rows(&systems));
     table.push(column(), levels(0, &[0.45, 0.95]));
@@ -84,7 +83,7 @@ fn a_lead_that_human_stories_of_the_same_length_confirm_is_said_to_stay() {
     let one_class = Norms { classes, ..norms() };
     let half = |value: Value| value.map(|value| value / 2.0);
     let values: Vec<Value> = by_length(&table).into_iter().map(half).collect();
-    let column = Column { norms: Some(one_class), ..column() };
+    let column = column().with(|it| it.norms = Some(one_class));
     table.push(column, values);
     table.push(Column::metric("bleu", Direction::Higher), levels(1, &[0.5, 0.5]));
     let lost = Reason::LostByAdjustment { system: "tale".into(), now: None };
@@ -99,7 +98,7 @@ fn where_no_system_leads_overall_it_is_said_whether_length_explains_the_leads() 
     let systems = [("rain", 100.0, None), ("tale", 150.0, None)];
     let mut table = ScoreTable::new(rows(&systems));
     let values = by_length(&table);
-    let column = Column { norms: Some(norms()), ..Column::metric("union", Direction::Higher) };
+    let column = Column::metric("union", Direction::Higher).with(|it| it.norms = Some(norms()));
     table.push(column, levels(0, &[0.45, 0.95]));
     table.push(Column::metric("twice", Direction::Higher), values);
     table.push(Column::metric("bleu", Direction::Higher), levels(1, &[0.9, 0.5]));
@@ -184,10 +183,11 @@ fn a_trained_column_warns_of_lengths_and_of_one_frequent_flag_and_not_of_cut_or_
 
 #[test]
 fn columns_of_a_file_are_trusted_by_the_counts_of_its_header() {
-    let column = |key: &str, outside: u64| Column {
-        validity: validity((20, 500)),
-        counts: Counts { present: 50, outside, ..Counts::default() },
-        ..Column::metric(key, Direction::Higher)
+    let column = |key: &str, outside: u64| {
+        Column::metric(key, Direction::Higher).with(|it| {
+            it.validity = validity((20, 500));
+            it.counts = Counts { present: 50, outside, ..Counts::default() };
+        })
     };
     let columns = [column("criteria/a", 0), column("criteria/b", 0), column("union", 20)];
     let words = TrustWords::of_columns(&columns);

@@ -16,7 +16,7 @@ fn the_result_does_not_depend_on_threads_or_on_other_metrics_and_aspects() {
     let mut fewer = suite_of(&[]);
     fewer.aspects = vec![scores.aspects[2].clone()];
     assert_eq!(run(&fewer).cells[0].shift_low, one.cell("union", Aspect::Time).unwrap().shift_low);
-    let other = SuiteOptions { seed: 2, ..SuiteOptions::default() };
+    let other = SuiteOptions::default().with(|it| it.seed = 2);
     assert_ne!(analyse(&scores, &other).unwrap().cells[0].shift_low, one.cells[0].shift_low);
 }
 
@@ -265,7 +265,7 @@ fn compat_takes_all_originals_for_repetition_and_uses_no_pairs() {
     scores.originals[0][0] = absent();
     scores.aspects[1].scores[0].originals[4] = absent();
     scores.aspects[2].scores[0].originals[4] = absent();
-    let options = SuiteOptions { compat: true, ..SuiteOptions::default() };
+    let options = SuiteOptions::default().with(|it| it.compat = true);
     let result = analyse(&scores, &options).unwrap();
     let sizes: Vec<_> =
         result.cells.iter().map(|cell| (cell.originals, cell.twins, cell.absent)).collect();
@@ -323,11 +323,11 @@ fn scores_that_do_not_fit_together_are_refused() {
     scores.missing.push(MissingAspect { aspect: Aspect::Time, reason: "no file".to_owned() });
     assert_eq!(message(&scores, &usual), "the name \"time\" is given twice");
     scores.missing.clear();
-    let compat = SuiteOptions { compat: true, ..SuiteOptions::default() };
+    let compat = SuiteOptions::default().with(|it| it.compat = true);
     assert!(message(&scores, &compat).starts_with("metrics of all originals: 0 scores"));
-    let draws = SuiteOptions { resamples: 0, ..SuiteOptions::default() };
+    let draws = SuiteOptions::default().with(|it| it.resamples = 0);
     assert_eq!(message(&scores, &draws), "the number of draws must be at least 1");
-    let sure = SuiteOptions { confidence: 1.5, ..SuiteOptions::default() };
+    let sure = SuiteOptions::default().with(|it| it.confidence = 1.5);
     assert!(message(&scores, &sure).contains("confidence is 1.5"));
     scores.columns = metrics(&["a", "a"]);
     assert_eq!(message(&scores, &usual), "the name \"a\" is given twice");

@@ -91,7 +91,10 @@ fn numbers_are_those_of_scipy_and_scikit_learn() {
         };
         for (compat, expected) in [(false, &case.pairs), (true, &case.compat)] {
             let resamples = fixture.resamples;
-            let options = SuiteOptions { compat, resamples, ..SuiteOptions::default() };
+            let options = SuiteOptions::default().with(|it| {
+                it.compat = compat;
+                it.resamples = resamples;
+            });
             let result = analyse(&suite, &options).unwrap();
             let what = format!("{}, compat: {compat}", case.aspect);
             check(&result.cells[0], expected, &what);

@@ -74,7 +74,7 @@ fn several_metrics_stand_side_by_side_with_the_constant_one_last() {
 fn compat_shows_both_sizes_and_no_order() {
     let mut scores = example();
     scores.originals = vec![present(&shifted(1000, 0.0, 9).0)];
-    let options = SuiteOptions { compat: true, ..SuiteOptions::default() };
+    let options = SuiteOptions::default().with(|it| it.compat = true);
     let sheet = &suite_sheets(&analyse(&scores, &options).unwrap())[0];
     assert_eq!(sheet.cell("lexical repetition", "pairs").unwrap().text(), "1000+400");
     assert!(sheet.columns.iter().all(|head| head.name != "right order"));

@@ -1,11 +1,10 @@
 //! The questions, guesses and lessons of blanc 0.3.4 on the project's own texts (blanc.json, made
 //! by tools/neural_fixtures_masked.py).
 //!
-//! Most texts need the whole vocabulary of BERT, which is that of MiniLM in the folder of the
-//! environment variable `STORYMETER_TEST_WEIGHTS`. Without it, only texts A and Q are compared.
+//! The vocabulary has the pieces of these texts at their places in that of BERT.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::Value;
 use storymeter_encoder::train::Cpu;
@@ -43,22 +42,19 @@ fn text(name: &str) -> String {
     found.join(" ")
 }
 
-/// The folder with the whole vocabulary, if it is at hand.
-fn minilm() -> Option<PathBuf> {
-    std::env::var_os("STORYMETER_TEST_WEIGHTS").map(|folder| Path::new(&folder).join("minilm"))
-}
-
-/// A folder with the tiny model, and the cases whose words are in its vocabulary.
+/// A folder with the tiny model and the words of the texts, and the cases.
 fn cases() -> (TempDir, Tokenizer, Vec<Value>) {
     let folder = tempfile::tempdir().unwrap();
     write_masked_model(folder.path());
-    let minilm = minilm();
-    if let Some(minilm) = &minilm {
-        fs::copy(minilm.join("vocab.txt"), folder.path().join("vocab.txt")).unwrap();
+    let fixture = fixture("blanc.json");
+    let vocabulary = folder.path().join("vocab.txt");
+    let known = fs::read_to_string(&vocabulary).unwrap();
+    let mut pieces: Vec<&str> = known.lines().collect();
+    for (piece, id) in fixture["pieces"][0].as_object().unwrap() {
+        pieces[id.as_u64().unwrap() as usize] = piece;
     }
-    let is_small = |case: &Value| case["document"] == "A" || case["document"] == "Q";
-    let mut cases = fixture("blanc.json")["cases"].as_array().unwrap().clone();
-    cases.retain(|case| minilm.is_some() || is_small(case));
+    fs::write(vocabulary, pieces.join("\n")).unwrap();
+    let cases = fixture["cases"].as_array().unwrap().clone();
     let config = Config::load(folder.path()).unwrap();
     let tokenizer = Tokenizer::load(folder.path(), &config).unwrap();
     (folder, tokenizer, cases)

@@ -58,14 +58,14 @@ impl Tutor {
     /// # Errors
     /// Returns an error if it cannot be opened.
     pub(super) fn open(device: Device, weights: Arc<MaskedWordWeights>) -> Result<Self> {
-        match device {
-            Device::Cpu => Ok(Self { weights, thread: None }),
+        match device.gpu() {
+            None => Ok(Self { weights, thread: None }),
             #[cfg(feature = "cuda")]
-            Device::Cuda(gpu) => {
+            Some(gpu) => {
                 Self::on_thread(weights, move || storymeter_encoder::cuda::Cuda::<f32>::open(gpu))
             }
             #[cfg(not(feature = "cuda"))]
-            Device::Cuda(_) => Err(DeviceError::NotBuilt.into()),
+            Some(_) => Err(DeviceError::NotBuilt.into()),
         }
     }
 

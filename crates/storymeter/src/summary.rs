@@ -12,17 +12,17 @@
 //!
 //! ```
 //! use storymeter::{Place, Story, input::Record};
-//! use storymeter::ledger::{Ledger, Resampling};
+//! use storymeter::summary::{ScoreRows, Resampling};
 //! use storymeter::{MetricSet, catalogue};
 //!
 //! let metrics = MetricSet::new(&["text-length"], &catalogue(), Default::default())?;
-//! let mut ledger = Ledger::new(metrics.width());
+//! let mut score_rows = ScoreRows::new(metrics.width());
 //! for (number, text) in (0..).zip(["Rain.", "Rain fell.", "Rain fell all night."]) {
 //!     let record = Record { story: Story::from(text), number, place: Place::default() };
 //!     let batch = metrics.batch(std::slice::from_ref(&record))?;
-//!     ledger.push(&record.story, batch.stats(0));
+//!     score_rows.push(&record.story, batch.stats(0));
 //! }
-//! let summary = ledger.all(&metrics, &Resampling::default());
+//! let summary = score_rows.all(&metrics, &Resampling::default());
 //! assert_eq!((summary.stories, summary.columns[0].score.clone()), (3, Ok(10.0 / 3.0)));
 //! # Ok::<(), storymeter::Error>(())
 //! ```
@@ -39,6 +39,8 @@ use storymeter_executor::MetricSet;
 
 pub use rows::{IdHash, read_rows};
 pub use statistics::{Against, ColumnComparison, ColumnSummary, Comparison, Resampling, Summary};
+pub use storymeter_meta::study::{PValue, Sides};
+pub use storymeter_stats::{Difference, Pairing};
 use sums::Sums;
 
 /// The number of stories up to which their rows are kept and intervals are drawn by the bootstrap.
@@ -46,7 +48,7 @@ pub const MOST_ROWS: usize = 1_000_000;
 
 /// What is kept of the stories: their statistics, who wrote them and what for.
 #[derive(Debug, Clone)]
-pub struct Ledger {
+pub struct ScoreRows {
     width: usize,
     /// The number of stories up to which intervals are drawn by the bootstrap.
     most: usize,
@@ -67,8 +69,8 @@ pub struct Ledger {
     item_of: Vec<u64>,
 }
 
-impl Ledger {
-    /// An empty ledger for rows of this width.
+impl ScoreRows {
+    /// No rows yet, each of which has this width.
     pub fn new(width: usize) -> Self {
         Self {
             width,
@@ -85,14 +87,14 @@ impl Ledger {
         }
     }
 
-    /// The same ledger with another limit than [`MOST_ROWS`].
+    /// The same with another limit than [`MOST_ROWS`].
     #[must_use]
     pub fn most_rows(mut self, most: usize) -> Self {
         self.most = most;
         self
     }
 
-    /// The same ledger, which keeps all rows, as [`Ledger::against`] needs them. The limit still
+    /// The same, which keeps all rows, as [`ScoreRows::against`] needs them. The limit still
     /// says how intervals are found.
     #[must_use]
     pub fn keeping_rows(mut self, keeps_rows: bool) -> Self {
@@ -103,7 +105,7 @@ impl Ledger {
     /// Adds the row of a story.
     ///
     /// # Panics
-    /// If the row has another width than the ledger, or the ledger no longer keeps rows.
+    /// If the row has another width, or rows are no longer kept.
     pub fn push(&mut self, story: &Story, row: &[f64]) {
         self.push_row(story.system.as_deref(), item_key(story.item()), row);
     }
@@ -124,8 +126,8 @@ impl Ledger {
 
     /// Adds a row of which only a hash of the item is known.
     pub(crate) fn push_row(&mut self, system: Option<&str>, item: u64, row: &[f64]) {
-        assert_eq!(row.len(), self.width, "a row of the ledger's width");
-        assert!(self.sums.is_none(), "a ledger that keeps rows");
+        assert_eq!(row.len(), self.width, "a row of the same width");
+        assert!(self.sums.is_none(), "rows are kept");
         self.stats.extend_from_slice(row);
         let system = system.map(|name| self.number_of(name));
         self.system_of.push(system);
@@ -143,7 +145,7 @@ impl Ledger {
     /// # Panics
     /// If its rows have another width.
     pub fn append(&mut self, mut later: Self, metrics: &MetricSet) {
-        assert_eq!(later.width, self.width, "rows of the ledger's width");
+        assert_eq!(later.width, self.width, "rows of the same width");
         let stories = self.stories + later.stories;
         let texts = self.texts() + later.texts();
         if self.sums.is_some() || later.sums.is_some() || (texts > self.most && !self.keeps_rows) {
@@ -168,17 +170,17 @@ impl Ledger {
     /// The sums of a header, of whose stories nothing else is known; `None` if they are not those
     /// of the metrics.
     pub(crate) fn from_totals(totals: &[SystemTotals], metrics: &MetricSet) -> Option<Self> {
-        let mut ledger = Self::new(metrics.width());
-        ledger.systems = totals.iter().filter_map(|own| own.system.clone()).collect();
-        ledger.stories = totals.iter().map(|own| own.stories as usize).sum();
-        ledger.no_stories = vec![0; ledger.systems.len() + 1];
+        let mut score_rows = Self::new(metrics.width());
+        score_rows.systems = totals.iter().filter_map(|own| own.system.clone()).collect();
+        score_rows.stories = totals.iter().map(|own| own.stories as usize).sum();
+        score_rows.no_stories = vec![0; score_rows.systems.len() + 1];
         let mut place = 0;
         for own in totals {
             place += usize::from(own.system.is_some());
-            ledger.no_stories[if own.system.is_some() { place } else { 0 }] = own.no_stories;
+            score_rows.no_stories[if own.system.is_some() { place } else { 0 }] = own.no_stories;
         }
-        ledger.sums = Some(Sums::from_totals(totals, metrics)?);
-        Some(ledger)
+        score_rows.sums = Some(Sums::from_totals(totals, metrics)?);
+        Some(score_rows)
     }
 
     /// The sums of each system as a header has them, unless there are too many systems.
@@ -238,13 +240,13 @@ impl Ledger {
     }
 
     /// The number of texts without a row, of those that name no system or of one system, by its
-    /// place among [`Ledger::systems`].
+    /// place among [`ScoreRows::systems`].
     pub(crate) fn no_stories_of(&self, system: Option<usize>) -> u64 {
         let place = sums::place(system.map(|number| number as u32));
         self.no_stories.get(place).copied().unwrap_or(0)
     }
 
-    /// The number of texts of each system, in the order of [`Ledger::systems`].
+    /// The number of texts of each system, in the order of [`ScoreRows::systems`].
     pub(crate) fn texts_by_system(&self) -> Vec<u64> {
         let mut texts: Vec<u64> =
             (0..self.systems.len()).map(|system| self.no_stories_of(Some(system))).collect();

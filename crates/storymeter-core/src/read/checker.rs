@@ -15,6 +15,7 @@ use crate::{Error, Place, Result};
 
 /// What happens to a story whose id another story of the same system has.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum DuplicateIds {
     /// The record is bad. The error names both places.
     #[default]
@@ -26,26 +27,37 @@ pub enum DuplicateIds {
     Allow,
 }
 
+impl DuplicateIds {
+    /// What happens, in a word: `refused`, `renumbered` or `allowed`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Refuse => "refused",
+            Self::Renumber => "renumbered",
+            Self::Allow => "allowed",
+        }
+    }
+}
+
 /// Takes parsed records in input order and hands the good ones on.
 ///
 /// It needs a few dozen bytes per story that has an id of its own, and almost nothing for stories
 /// whose id is their number.
 ///
 /// ```
-/// use storymeter_core::read::{Intake, RawRecords, ReadOptions};
+/// use storymeter_core::read::{RecordChecker, RawRecords, ReadOptions};
 /// let options = ReadOptions::default();
 /// let table = "id,model,output\n1,a,Rain fell.\n2,b,The lamp went out.\n".as_bytes();
-/// let mut intake = Intake::new(&options);
+/// let mut checker = RecordChecker::new(&options);
 /// for raw in RawRecords::from_reader("stories.csv", table, &options) {
-///     let record = intake.admit(raw?.into_parsed())?;
+///     let record = checker.admit(raw?.into_parsed())?;
 ///     assert!(record.is_some());
 /// }
-/// let said = intake.summary().to_string();
+/// let said = checker.summary().to_string();
 /// assert!(said.starts_with("read 2 stories of 2 systems from 1 file (csv)"));
 /// assert!(said.ends_with("story from \"output\", system from \"model\""));
 /// # Ok::<(), storymeter_core::Error>(())
 /// ```
-pub struct Intake {
+pub struct RecordChecker {
     options: ReadOptions,
     skipped: Skipped,
     ids: Ids,
@@ -57,7 +69,7 @@ pub struct Intake {
     files: Vec<PathBuf>,
 }
 
-impl Intake {
+impl RecordChecker {
     /// Nothing has been read yet.
     pub fn new(options: &ReadOptions) -> Self {
         Self {

@@ -4,13 +4,13 @@ use std::fmt;
 
 use crate::{CheckedConfig, Perturbation, Technique, Unchanged};
 
-/// Counts over many samples. The tallies of parts add up to the tally of the whole.
+/// Counts over many samples. Those of parts add up to those of the whole.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct DamageCounts {
     /// The number of samples.
     pub samples: u64,
     /// The number of samples with 1, 2, 3 and 4 techniques.
-    pub counts: [u64; 4],
+    pub by_number: [u64; 4],
     /// The number of samples for which each technique was drawn, in the order of
     /// [`Technique::ALL`].
     pub techniques: [u64; 4],
@@ -26,13 +26,13 @@ pub struct Tally {
     pub only_context: u64,
 }
 
-impl Tally {
+impl DamageCounts {
     /// Counts one outcome.
     pub fn add(&mut self, outcome: &Result<Perturbation, Unchanged>) {
         match outcome {
             Ok(sample) => {
                 self.samples += 1;
-                self.counts[sample.techniques.len() + sample.ineffective.len() - 1] += 1;
+                self.by_number[sample.techniques.len() + sample.ineffective.len() - 1] += 1;
                 for technique in sample.techniques.iter().chain(&sample.ineffective) {
                     self.techniques[technique.index()] += 1;
                 }
@@ -53,7 +53,7 @@ impl Tally {
     pub fn merge(&mut self, other: &Self) {
         let add = |a: &mut [u64; 4], b: &[u64; 4]| a.iter_mut().zip(b).for_each(|(x, y)| *x += y);
         self.samples += other.samples;
-        add(&mut self.counts, &other.counts);
+        add(&mut self.by_number, &other.by_number);
         add(&mut self.techniques, &other.techniques);
         add(&mut self.ineffective, &other.ineffective);
         add(&mut self.edits, &other.edits);
@@ -64,7 +64,7 @@ impl Tally {
 
     /// A table of the distributions: what was requested beside what came out.
     pub fn report<'a>(&'a self, config: &'a CheckedConfig) -> impl fmt::Display + 'a {
-        Report { tally: self, config }
+        Report { counts: self, config }
     }
 
     fn share(&self, count: u64) -> f64 {
@@ -73,18 +73,18 @@ impl Tally {
 }
 
 struct Report<'a> {
-    tally: &'a Tally,
+    counts: &'a DamageCounts,
     config: &'a CheckedConfig,
 }
 
 impl fmt::Display for Report<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let tally = self.tally;
+        let counts = self.counts;
         writeln!(f, "techniques per sample    asked for     came out")?;
         for (n, (asked, &count)) in
-            self.config.expected_counts().iter().zip(&tally.counts).enumerate()
+            self.config.expected_counts().iter().zip(&counts.by_number).enumerate()
         {
-            writeln!(f, "{:<22} {:>10.2}% {:>11.2}%", n + 1, 100.0 * asked, tally.share(count))?;
+            writeln!(f, "{:<22} {:>10.2}% {:>11.2}%", n + 1, 100.0 * asked, counts.share(count))?;
         }
         writeln!(f)?;
         writeln!(f, "technique                  implied     came out   no effect   edits per use")?;
@@ -92,20 +92,20 @@ impl fmt::Display for Report<'_> {
             Technique::ALL.into_iter().zip(self.config.expected_techniques())
         {
             let i = technique.index();
-            let effective = tally.techniques[i] - tally.ineffective[i];
+            let effective = counts.techniques[i] - counts.ineffective[i];
             writeln!(
                 f,
                 "{technique:<22} {:>10.2}% {:>11.2}% {:>10.2}% {:>15.2}",
                 100.0 * implied,
-                tally.share(tally.techniques[i]),
-                tally.share(tally.ineffective[i]),
-                tally.edits[i] as f64 / effective.max(1) as f64,
+                counts.share(counts.techniques[i]),
+                counts.share(counts.ineffective[i]),
+                counts.edits[i] as f64 / effective.max(1) as f64,
             )?;
         }
         writeln!(f)?;
-        writeln!(f, "samples       {:>10}", tally.samples)?;
-        writeln!(f, "redrawn       {:>10}", tally.redrawn)?;
-        writeln!(f, "not changed   {:>10}", tally.unchanged)?;
-        write!(f, "only context  {:>10}", tally.only_context)
+        writeln!(f, "samples       {:>10}", counts.samples)?;
+        writeln!(f, "redrawn       {:>10}", counts.redrawn)?;
+        writeln!(f, "not changed   {:>10}", counts.unchanged)?;
+        write!(f, "only context  {:>10}", counts.only_context)
     }
 }

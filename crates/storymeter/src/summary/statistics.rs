@@ -1,4 +1,4 @@
-//! Scores of the systems of a ledger with intervals, and one system against the others.
+//! Scores of systems with intervals, and one system against the others.
 //!
 //! This only turns rows into the terms that the engine of `storymeter-stats` works on: rows where a
 //! metric pools rows, and values where it averages values.
@@ -8,14 +8,14 @@ use std::collections::{HashMap, HashSet};
 use storymeter_core::{Absence, Pooling, Progress, ScoreColumn, Value};
 use storymeter_executor::{MetricSet, Part};
 use storymeter_meta::study::{PValue, Sides};
+use storymeter_meta::systems::compare_two;
 use storymeter_stats::{
-    Correction, Difference, Interval, Pairing, Sample, SampleComparison, Score, compare_samples,
-    score_intervals,
+    Correction, Difference, Interval, Pairing, Sample, SampleComparison, Score, score_intervals,
 };
 
 pub use storymeter_stats::Resampling;
 
-use super::Ledger;
+use super::ScoreRows;
 
 /// The scores of some stories together.
 #[derive(Debug, Clone, PartialEq)]
@@ -89,7 +89,7 @@ pub struct ColumnComparison {
     pub p_value: PValue,
 }
 
-impl Ledger {
+impl ScoreRows {
     /// All stories together.
     pub fn all(&self, metrics: &MetricSet, resampling: &Resampling) -> Summary {
         if self.is_summed() {
@@ -134,7 +134,7 @@ impl Ledger {
     ///
     /// # Panics
     /// If there are so many stories that their rows were forgotten
-    /// ([`Ledger::keeping_rows`](Self::keeping_rows)).
+    /// ([`ScoreRows::keeping_rows`](Self::keeping_rows)).
     pub fn against(
         &self,
         against: &Against,
@@ -142,7 +142,7 @@ impl Ledger {
         resampling: &Resampling,
         progress: &Progress,
     ) -> crate::Result<Vec<Comparison>> {
-        assert!(self.sums.is_none(), "a ledger that keeps rows");
+        assert!(self.sums.is_none(), "rows are kept");
         let Some(&base) = self.numbers.get(&against.system) else {
             if self.systems.is_empty() {
                 return Err(crate::Error::NoSystems);
@@ -157,13 +157,15 @@ impl Ledger {
         let mut comparisons: Vec<Comparison> = others
             .map(|other| {
                 let stories = self.stories_of(other);
-                let mut columns = vec![Err(absent()); metrics.columns().len()];
+                let mut columns = vec![Err(Absence::Empty); metrics.columns().len()];
                 for group in &groups {
                     let samples = [&stories, &base].map(|own| group.sample(self, own));
                     let found = group.compare(&samples, resampling);
                     for (place, column) in group.columns.iter().enumerate() {
-                        columns[*column] =
-                            found.as_ref().map_or(Err(absent()), |found| of(found, place, against));
+                        columns[*column] = match &found {
+                            Ok(found) => of(found, place, against),
+                            Err(absence) => Err(absence.clone()),
+                        };
                     }
                 }
                 progress.advance(1);
@@ -275,7 +277,7 @@ struct Group<'a> {
 
 impl Group<'_> {
     /// Some stories with their terms. Those without a value are left out.
-    fn sample(&self, ledger: &Ledger, stories: &[usize]) -> Sample {
+    fn sample(&self, score_rows: &ScoreRows, stories: &[usize]) -> Sample {
         let width = match &self.values {
             Some(values) => values.len(),
             None => self.part.stats.len(),
@@ -297,9 +299,11 @@ impl Group<'_> {
                         continue;
                     }
                 }
-                None => terms[..width].copy_from_slice(&ledger.row(story)[self.part.stats.clone()]),
+                None => {
+                    terms[..width].copy_from_slice(&score_rows.row(story)[self.part.stats.clone()])
+                }
             }
-            sample.push(ledger.item_of[story], &terms);
+            sample.push(score_rows.item_of[story], &terms);
         }
         sample
     }
@@ -329,13 +333,10 @@ impl Group<'_> {
         &self,
         [first, second]: &[Sample; 2],
         resampling: &Resampling,
-    ) -> Option<SampleComparison> {
-        self.with_score(|score| compare_samples(first, second, score, resampling)).ok()
+    ) -> Result<SampleComparison, Absence> {
+        let found = self.with_score(|score| compare_two([first, second], score, resampling));
+        found.unwrap_or_else(|refused| Err(Absence::because(refused.to_string())))
     }
-}
-
-fn absent() -> Absence {
-    Absence::because("one of the systems has fewer than two stories to compare")
 }
 
 /// One column of what the engine found.
@@ -346,7 +347,7 @@ fn of(
 ) -> Result<ColumnComparison, Absence> {
     let difference = found.columns[place];
     if !difference.difference.is_finite() {
-        return Err(Absence::because("one of the systems has no value"));
+        return Err(Absence::Empty);
     }
     let raw = against.sides.choose(difference.p_two_sided, difference.p_one_sided);
     let p_value = PValue { raw, corrected: raw };

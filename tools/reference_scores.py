@@ -1,22 +1,22 @@
 #!/usr/bin/env python3
-"""Makes the yardstick of a model: what `storymeter score` compares a score with.
+"""Makes the reference scores of a model: what `storymeter score` compares a score with.
 
-It is the part "yardstick" of models/NAME.about.json: histograms of the scores of human and of machine
-stories by length, and how well each diagnosis of union agrees with readers, with 95% intervals. What
-the part says about validity is written by hand, with the numbers of the check
+They are the part "reference_scores" of models/NAME.about.json: histograms of the scores of human
+and of machine stories by length, and how well each diagnosis of union agrees with readers, with 95%
+intervals. What the part says about validity is written by hand, with the numbers of the check
 `trust::the_cards_say_what_was_measured_on_modern_stories`, and stays as it is.
 
-    tools/yardstick.py stories DATA > stories.jsonl
-    tools/yardstick.py rated DATA > rated.jsonl
+    tools/reference_scores.py stories DATA > stories.jsonl
+    tools/reference_scores.py rated DATA > rated.jsonl
     storymeter score stories.jsonl -o scores.jsonl
     storymeter score rated.jsonl --explain -o explained.jsonl
-    tools/yardstick.py write DATA scores.jsonl explained.jsonl models/union-compact.about.json
+    tools/reference_scores.py write DATA scores.jsonl explained.jsonl models/union-compact.about.json
 
 The histograms of criteria are of fewer stories, and of human ones alone:
 
-    tools/yardstick.py human DATA > human.jsonl
+    tools/reference_scores.py human DATA > human.jsonl
     storymeter score human.jsonl --metric criteria -o human-scores.jsonl
-    tools/yardstick.py norms DATA human-scores.jsonl models/criteria.about.json
+    tools/reference_scores.py norms DATA human-scores.jsonl models/criteria.about.json
 
 DATA is the folder of the shared data, which is not part of the repository. The scores take about
 half an hour on one core. Only the standard library of Python is needed.
@@ -189,14 +189,14 @@ def write_norms(data, scores_path, about_path):
 
 
 def save(path, weights, columns, diagnosis):
-    """Puts a yardstick into the texts of a card, and keeps what they say about validity."""
+    """Puts reference scores into the texts of a card, and keeps what they say about validity."""
     with open(path, encoding="utf-8") as file:
         about = json.load(file)
-    old = {one["name"]: one for one in about.get("yardstick", {}).get("columns", [])}
+    old = {one["name"]: one for one in about.get("reference_scores", {}).get("columns", [])}
     for column in columns:
         if "validity" in old.get(column["name"], {}):
             column["validity"] = old[column["name"]]["validity"]
-    about["yardstick"] = {"weights": weights, "columns": columns, "diagnosis": diagnosis}
+    about["reference_scores"] = {"weights": weights, "columns": columns, "diagnosis": diagnosis}
     text = json.dumps(about, indent=2, ensure_ascii=False)
     # A histogram on one line is easier to read than on a hundred.
     text = re.sub(r"\[\s+((?:\d+,?\s+)+)\]", lambda found: "[" + " ".join(found.group(1).split()) + "]", text)

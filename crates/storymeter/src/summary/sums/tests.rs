@@ -4,7 +4,7 @@ use storymeter_core::{Place, Progress, Story, read::Record};
 use storymeter_executor::MetricSet;
 use storymeter_metrics::catalogue;
 
-use crate::ledger::{Ledger, Resampling};
+use crate::summary::{Resampling, ScoreRows};
 
 const METRICS: [&str; 4] = ["bleu", "chrf", "text-length", "distinct-2"];
 
@@ -35,28 +35,28 @@ fn metrics() -> MetricSet {
     MetricSet::new(&METRICS, &catalogue(), Default::default()).unwrap()
 }
 
-fn ledger(metrics: &MetricSet, rows: &[(Story, Vec<f64>)], most: usize) -> Ledger {
-    let mut ledger = Ledger::new(metrics.width()).most_rows(most);
+fn score_rows(metrics: &MetricSet, rows: &[(Story, Vec<f64>)], most: usize) -> ScoreRows {
+    let mut score_rows = ScoreRows::new(metrics.width()).most_rows(most);
     for (story, row) in rows {
-        let mut one = Ledger::new(metrics.width());
+        let mut one = ScoreRows::new(metrics.width());
         one.push(story, row);
-        ledger.append(one, metrics);
+        score_rows.append(one, metrics);
     }
-    ledger
+    score_rows
 }
 
 #[test]
 fn sums_give_the_scores_of_the_rows() {
     let metrics = metrics();
     let rows = rows(&metrics, 500);
-    let resampling = Resampling { resamples: 400, ..Resampling::default() };
-    let (few, many) = (ledger(&metrics, &rows, 500), ledger(&metrics, &rows, 499));
+    let resampling = Resampling::default().with(|it| it.resamples = 400);
+    let (few, many) = (score_rows(&metrics, &rows, 500), score_rows(&metrics, &rows, 499));
     assert!(!few.is_summed() && many.is_condensed());
     assert_eq!(few.systems(), many.systems());
     let unseen = Progress::unwatched();
-    let all = |ledger: &Ledger| {
-        let mut all = vec![ledger.all(&metrics, &resampling)];
-        all.extend(ledger.by_system(&metrics, &resampling, &unseen));
+    let all = |score_rows: &ScoreRows| {
+        let mut all = vec![score_rows.all(&metrics, &resampling)];
+        all.extend(score_rows.by_system(&metrics, &resampling, &unseen));
         all
     };
     for (drawn, normal) in all(&few).iter().zip(all(&many)) {
@@ -76,21 +76,21 @@ fn sums_give_the_scores_of_the_rows() {
 fn sums_do_not_depend_on_the_order_or_on_the_parts() {
     let metrics = metrics();
     let rows = rows(&metrics, 60);
-    let whole = ledger(&metrics, &rows, usize::MAX).sums(&metrics).into_owned();
+    let whole = score_rows(&metrics, &rows, usize::MAX).sums(&metrics).into_owned();
     // The systems keep their order, which is that of their first stories.
     let mut other = rows[..3].to_vec();
     other.extend(rows[3..].iter().rev().cloned());
     for most in [usize::MAX, 30, 0] {
-        assert_eq!(*ledger(&metrics, &other, most).sums(&metrics), whole);
+        assert_eq!(*score_rows(&metrics, &other, most).sums(&metrics), whole);
     }
 }
 
 #[test]
 fn nothing_has_no_score() {
     let metrics = metrics();
-    let mut ledger = Ledger::new(metrics.width());
-    ledger.condense(&metrics);
-    let all = ledger.all(&metrics, &Resampling::default());
+    let mut score_rows = ScoreRows::new(metrics.width());
+    score_rows.condense(&metrics);
+    let all = score_rows.all(&metrics, &Resampling::default());
     assert_eq!(all.stories, 0);
     assert!(all.columns.iter().all(|column| column.score.is_err() && column.interval.is_none()));
 }

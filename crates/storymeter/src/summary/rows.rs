@@ -7,8 +7,8 @@
 //! - per system: the length of its name (4) and the name;
 //! - per story: the number of its system (4; 0xffffffff for none), a hash of its item (8), a hash
 //!   of its system and id (16), and its row (8 per number). A story without an id has zeros for the
-//!   hash of its id. If it has no item either, so that the number of its record stands for both, the
-//!   second half of these zeros is that number plus one;
+//!   hash of its id. If it has no item either, so that the number of its record stands for both,
+//!   the second half of these zeros is that number plus one;
 //! - the number of texts that have no row, because they are no stories: of those without a system
 //!   (8), and of each system (8);
 //! - per such text: a hash of its system and id (16).
@@ -31,7 +31,7 @@ use storymeter_core::file::Hashed;
 use storymeter_core::{AtomicFile, Error, FileMark, Place, Pooling, Story, Value};
 use storymeter_executor::{MetricSet, Part};
 
-use super::Ledger;
+use super::ScoreRows;
 use crate::Result;
 
 /// How the file begins.
@@ -102,22 +102,22 @@ pub(crate) fn stored_width(part: &Part<'_>) -> usize {
 /// The ids of texts.
 #[derive(Debug, Default)]
 pub(crate) struct TextIds {
-    /// Those of the stories, which have rows, in their order.
+    /// The ids of the stories, which have rows, in their order.
     pub stories: Vec<IdHash>,
-    /// Those of the other texts.
+    /// The ids of the other texts.
     pub no_stories: Vec<IdHash>,
 }
 
-/// Writes the rows of a ledger. The caller commits the file.
+/// Writes the rows of the stories. The caller commits the file.
 pub(crate) fn write(
     path: &Path,
-    ledger: &Ledger,
+    score_rows: &ScoreRows,
     ids: &TextIds,
     metrics: &MetricSet,
 ) -> Result<(AtomicFile, FileMark)> {
     let failed = |e| Error::io(Place::file(path), e);
     let mut out = Hashed::new(AtomicFile::create(path)?);
-    write_to(&mut out, ledger, ids, metrics).map_err(failed)?;
+    write_to(&mut out, score_rows, ids, metrics).map_err(failed)?;
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let (file, sum) = out.finish();
     Ok((file, FileMark::new(name, sum)))
@@ -125,23 +125,23 @@ pub(crate) fn write(
 
 fn write_to(
     out: &mut impl Write,
-    ledger: &Ledger,
+    score_rows: &ScoreRows,
     ids: &TextIds,
     metrics: &MetricSet,
 ) -> io::Result<()> {
     let parts: Vec<Part<'_>> = metrics.parts().collect();
     let width: usize = parts.iter().map(stored_width).sum();
-    let systems = ledger.systems();
+    let systems = score_rows.systems();
     out.write_all(&MAGIC)?;
     out.write_all(&(width as u32).to_le_bytes())?;
     out.write_all(&(systems.len() as u32).to_le_bytes())?;
-    out.write_all(&(ledger.len() as u64).to_le_bytes())?;
+    out.write_all(&(score_rows.len() as u64).to_le_bytes())?;
     for system in systems {
         out.write_all(&(system.len() as u32).to_le_bytes())?;
         out.write_all(system.as_bytes())?;
     }
     let mut record = Vec::new();
-    for ((system, item, row), id) in ledger.rows().zip(&ids.stories) {
+    for ((system, item, row), id) in score_rows.rows().zip(&ids.stories) {
         record.clear();
         record.extend(system.unwrap_or(NO_SYSTEM).to_le_bytes());
         for word in [item, id[0], id[1]] {
@@ -163,7 +163,7 @@ fn write_to(
         out.write_all(&record)?;
     }
     for system in std::iter::once(None).chain((0..systems.len()).map(Some)) {
-        out.write_all(&ledger.no_stories_of(system).to_le_bytes())?;
+        out.write_all(&score_rows.no_stories_of(system).to_le_bytes())?;
     }
     for word in ids.no_stories.iter().flatten() {
         out.write_all(&word.to_le_bytes())?;
@@ -181,12 +181,15 @@ pub(crate) fn are_rows(path: &Path) -> Result<bool> {
 }
 
 /// Reads the rows of a shard, with the hash of the system and id of each story, and then of each
-/// text that is no story, whose first half is zero if it has no id of its own. What is wrong with them is the
-/// error; the name is that of the file.
+/// text that is no story, whose first half is zero if it has no id of its own. What is wrong with
+/// them is the error; the name is that of the file.
 ///
 /// # Errors
 /// Returns an error if the bytes are not row statistics.
-pub fn read_rows(name: &Path, input: impl Read) -> storymeter_core::Result<(Ledger, Vec<IdHash>)> {
+pub fn read_rows(
+    name: &Path,
+    input: impl Read,
+) -> storymeter_core::Result<(ScoreRows, Vec<IdHash>)> {
     let mut input = Cursor { name, input: BufReader::with_capacity(1 << 16, input) };
     if input.take::<8>()? != MAGIC {
         return Err(input.wrong("these are not row statistics of this version"));
@@ -205,10 +208,10 @@ pub fn read_rows(name: &Path, input: impl Read) -> storymeter_core::Result<(Ledg
         }
         systems.push(system);
     }
-    let mut ledger = Ledger::new(width as usize);
+    let mut score_rows = ScoreRows::new(width as usize);
     // In the order of their first texts, which may have no row.
     for system in &systems {
-        ledger.number_of(system);
+        score_rows.number_of(system);
     }
     let (mut ids, mut row) = (Vec::new(), vec![0.0; width as usize]);
     for _ in 0..stories {
@@ -224,7 +227,7 @@ pub fn read_rows(name: &Path, input: impl Read) -> storymeter_core::Result<(Ledg
         for number in &mut row {
             *number = f64::from_le_bytes(input.take()?);
         }
-        ledger.push_row(system, item, &row);
+        score_rows.push_row(system, item, &row);
         ids.push([first, second]);
     }
     let mut texts = 0u64;
@@ -232,14 +235,14 @@ pub fn read_rows(name: &Path, input: impl Read) -> storymeter_core::Result<(Ledg
         let count = u64::from_le_bytes(input.take()?);
         let sum = texts.checked_add(count).filter(|&sum| sum <= MOST_TEXTS);
         texts = sum.ok_or_else(|| input.wrong("too many texts have no row"))?;
-        ledger.push_no_stories(system, count);
+        score_rows.push_no_stories(system, count);
     }
     for _ in 0..texts {
         ids.push([input.take()?, input.take()?].map(u64::from_le_bytes));
     }
     let mut more = [0];
     match input.input.read(&mut more) {
-        Ok(0) => Ok((ledger, ids)),
+        Ok(0) => Ok((score_rows, ids)),
         Ok(_) => Err(input.wrong("something follows the last story")),
         Err(e) => Err(Error::io(Place::file(name), e)),
     }
