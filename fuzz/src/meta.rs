@@ -10,7 +10,7 @@ use storymeter_meta::suite;
 use storymeter_meta::{
     DrawOptions, PairOptions, Scale, Settings, Study, folder, hanna, table, union, view,
 };
-use storymeter_report::{Inputs, Report, Run, StoryTable, TrainingLog};
+use storymeter_report::{Inputs, Report, StudyRun, StoryTable, TrainingLog};
 
 use crate::{FOLDER, parts, written};
 
@@ -181,7 +181,7 @@ pub fn study(bytes: &[u8]) {
     written("study.json", bytes);
     let Ok(study) = folder::read(&FOLDER) else { return };
     show(&study);
-    let inputs = Inputs { runs: vec![Run::new("fuzz", study)], ..Inputs::default() };
+    let inputs = Inputs { runs: vec![StudyRun::new("fuzz", study)], ..Inputs::default() };
     assert!(Report::new(&inputs).html().starts_with("<!doctype html>"));
 }
 

@@ -1,10 +1,12 @@
-//! How `meta`, `correlate` and `compare` print tables.
+//! How `meta`, `correlate`, `suite` and `compare` print tables, and the sentences around them.
 
+use std::fmt::Write as _;
 use std::io::IsTerminal as _;
 
 use clap::ValueEnum;
+use storymeter_core::terminal::plain;
 use storymeter_meta::view::text::Emphasis;
-use storymeter_meta::view::{Sheet, text, typeset};
+use storymeter_meta::view::{Sheet, TrustWords, text, typeset};
 
 use crate::output::Reader;
 
@@ -48,6 +50,34 @@ impl PrintFormat {
             Self::Json | Self::Jsonl | Self::Csv => return None,
         };
         Some(parts.join("\n"))
+    }
+
+    /// Sentences for people, one per line. In Markdown, the first is a paragraph of its own.
+    pub fn sentences(self, sentences: &[String]) -> String {
+        let mut text = String::new();
+        for (at, sentence) in sentences.iter().enumerate() {
+            let _ = match self {
+                // A comment of the document, so that the file can be included as it is.
+                Self::Latex => writeln!(text, "% {}", plain(sentence)),
+                Self::Markdown if at > 0 => {
+                    writeln!(text, "- {}", typeset::markdown_text(sentence))
+                }
+                Self::Markdown => writeln!(text, "{}\n", typeset::markdown_text(sentence)),
+                _ => writeln!(text, "{}", plain(sentence)),
+            };
+        }
+        text
+    }
+
+    /// What stands under tables for people: how far the columns can be trusted, in one line if it
+    /// is to be quiet. Nothing for the formats of programs.
+    pub fn trust(self, words: &TrustWords, is_quiet: bool) -> String {
+        let said: Vec<String> = match is_quiet {
+            _ if !self.is_for_people() => Vec::new(),
+            true => words.brief.iter().cloned().collect(),
+            false => words.lines.iter().map(ToString::to_string).collect(),
+        };
+        if said.is_empty() { String::new() } else { format!("\n{}", self.sentences(&said)) }
     }
 }
 

@@ -54,11 +54,7 @@ pub fn compare(
         let found = compare_table(&table, &options).map_err(storymeter::Error::from)?;
         let verdict = verdict(&table, &found, &options).map_err(storymeter::Error::from)?;
         let json = serde_json::to_string_pretty(&DescribedComparisons::new(&verdict, &found))?;
-        let mut all = view::system_sheets(&found);
-        if found.len() > 1 {
-            all.insert(0, view::leaders(&verdict, &found));
-        }
-        let (sheets, texts) = shown(&all)?;
+        let (sheets, texts) = shown(&view::verdict_sheets(&verdict, &found))?;
         Ok((json, sheets, texts, table.notes().to_vec()))
     })
 }

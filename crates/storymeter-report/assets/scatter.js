@@ -109,7 +109,7 @@ function drawScatter(metric, criterion, rows, choose) {
   applyHighlight();
 }
 
-/** The colours of the systems in sight. */
+/** The colours of the systems that are shown. */
 function legendOf(points) {
   const S = DATA.stories;
   const systems = distinct(points.map((p) => S.systems[S.system[p.i]])).filter(Boolean);

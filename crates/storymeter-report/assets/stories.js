@@ -1,5 +1,5 @@
 // The list of stories: filter, sort by disagreement between metric and people, choose one to read.
-// Only the rows in sight are in the document, so that 100,000 stories stay quick.
+// Only the rows that are visible are in the document, so that 100,000 stories stay quick.
 
 const ROW_HEIGHT = 44;
 const ORDERS = [
@@ -179,7 +179,7 @@ function startStories() {
     paint();
   }
 
-  /** Opens a story that was tapped, and brings it into sight where it lies below the list. */
+  /** Opens a story that was tapped, and scrolls to it where it lies below the list. */
   function tap(i) {
     open(i);
     if (article.getBoundingClientRect().top > innerHeight * 0.6) show(article);

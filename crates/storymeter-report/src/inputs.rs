@@ -17,7 +17,7 @@ use crate::training::TrainingLog;
 
 /// One meta-evaluation.
 #[derive(Debug, Clone)]
-pub struct Run {
+pub struct StudyRun {
     /// The name of its folder. A number is added where two folders have the same name.
     pub name: String,
     /// The typed result.
@@ -26,7 +26,7 @@ pub struct Run {
     pub sheets: Vec<Sheet>,
 }
 
-impl Run {
+impl StudyRun {
     /// A run from its result.
     pub fn new(name: impl Into<String>, study: Study) -> Self {
         Self { name: name.into(), sheets: view::sheets(&study), study }
@@ -81,7 +81,7 @@ const MOST_BYTES: u64 = 1 << 30;
 #[derive(Debug, Default)]
 pub struct Inputs {
     /// The meta-evaluations, in the order given. Later ones are compared with the first.
-    pub runs: Vec<Run>,
+    pub runs: Vec<StudyRun>,
     /// The score tables, in the order given. The stories of the first can be read on the page.
     /// [`Inputs::read`] joins tables unless they are to be compared.
     pub tables: Vec<NamedTable>,
@@ -187,7 +187,7 @@ impl Inputs {
     ) -> Self {
         let stories = StoryTable::new(scores, texts);
         let mut inputs = Self {
-            runs: vec![Run::new(name, study)],
+            runs: vec![StudyRun::new(name, study)],
             tables: vec![NamedTable { name: name.to_owned(), stories }],
             ..Self::default()
         };
@@ -297,7 +297,7 @@ impl Inputs {
         }
         let study = folder::read(path)?;
         let name = unused(&name_of(path), |name| self.runs.iter().any(|run| run.name == name));
-        self.runs.push(Run::new(name, study));
+        self.runs.push(StudyRun::new(name, study));
         Ok(())
     }
 

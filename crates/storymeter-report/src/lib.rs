@@ -53,7 +53,7 @@ struct ReadmeExample;
 
 pub use error::{Error, Result};
 pub use figures::FigureSet;
-pub use inputs::{Inputs, NamedTable, Run, SuiteRun};
+pub use inputs::{Inputs, NamedTable, StudyRun, SuiteRun};
 pub use report::Report;
 pub use stories::{Details, StoryTable};
 pub use svg::Figure;

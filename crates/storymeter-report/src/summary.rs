@@ -1,11 +1,11 @@
 //! A study in words: what a reader should know before looking at any figure.
 
-use storymeter_core::Key;
 use storymeter_core::read::hanna_metric_name;
+use storymeter_core::{Key, Role};
 use storymeter_meta::study::{
     Leader, MetricRanking, SIGNIFICANT, Standing, SystemAverages, Test, TestMatrix,
 };
-use storymeter_meta::view::correlation_symbol;
+use storymeter_meta::view::{conclusion, correlation_symbol};
 use storymeter_meta::{Coefficient, Finding, Kind, Level, Study, WarningKind};
 
 /// A heading and the sentences under it.
@@ -302,7 +302,18 @@ fn strongest_metric(study: &Study, matrix: &TestMatrix) -> Option<String> {
     Some(format!("{}, {} level: {found}{untested}.", matrix.criterion, matrix.level))
 }
 
+/// What the ratings say of the systems, criterion by criterion: the sentences of the comparisons
+/// that the study holds. An analysis without such comparisons only has the means.
 fn systems(study: &Study) -> Vec<String> {
+    let compared = study.findings.iter().flat_map(|finding| match finding {
+        Finding::SystemPairs(found) => found.as_slice(),
+        _ => &[],
+    });
+    let by_people = compared.filter(|found| found.column.role == Role::Human);
+    let sentences: Vec<String> = by_people.map(conclusion).collect();
+    if !sentences.is_empty() {
+        return sentences;
+    }
     let averages = study.findings.iter().filter_map(|finding| match finding {
         Finding::SystemAverages(averages) => Some(averages),
         _ => None,
@@ -310,6 +321,7 @@ fn systems(study: &Study) -> Vec<String> {
     averages.filter_map(best_system).collect()
 }
 
+/// Which system has the highest mean rating, where no test was made.
 fn best_system(averages: &SystemAverages) -> Option<String> {
     // The last average of a system is the one over all criteria.
     let overall =
@@ -324,18 +336,9 @@ fn best_system(averages: &SystemAverages) -> Option<String> {
         true => String::new(),
         false => format!(" ({} excluded)", outside.join(", ")),
     };
-    let Ok(half_width) = &average.half_width else {
-        return Some(format!("{best} is rated best on average{among}, {mean:.2}."));
-    };
-    let near: Vec<&str> = overall()
-        .filter(|(_, own)| own.standing == Standing::Near)
-        .map(|(system, _)| system)
-        .collect();
-    let near = match near.is_empty() {
-        true => "no other system lies inside its 95% interval".to_owned(),
-        false => format!("inside its 95% interval: {}", near.join(", ")),
-    };
-    Some(format!("{best} is rated best on average{among}, {mean:.2} ± {half_width:.2}; {near}."))
+    Some(format!(
+        "{best} has the highest mean rating{among}, {mean:.2}. Systems were not compared by tests."
+    ))
 }
 
 /// One sentence per kind of warning, with the first subjects.
@@ -533,6 +536,32 @@ mod tests {
             assert!(!words.contains("significant") && !words.contains("clearly"), "{words}");
             assert!(words.contains("could be tested against it"), "{words}");
         }
+    }
+
+    #[test]
+    fn what_ratings_say_of_systems_comes_from_the_comparisons_of_the_study() {
+        let rows = (0..24).map(|at| {
+            let mut ratings = Ratings::new();
+            let level = if at % 2 == 0 { 10.0 } else { 0.0 };
+            ratings.push("plot", Some(level + f64::from(at * 5 % 7)));
+            let (system, item) = (Some(["rain", "tale"][at as usize % 2].into()), at / 2);
+            Row { id: at.to_string(), system, item: item.to_string(), ratings, ..Row::default() }
+        });
+        let mut table = ScoreTable::new(rows.collect());
+        let values = (0..24).map(|at| Ok(f64::from(at * 5 % 11))).collect();
+        table.push(Column::metric("bleu", Direction::Higher), values);
+        let mut study = storymeter_meta::table::analyse(&table, &Default::default()).unwrap();
+        let options = storymeter_meta::systems::Options::default();
+        let found = storymeter_meta::systems::compare_systems(&table, "plot", &options).unwrap();
+        let said = conclusion(&found);
+        assert!(said.starts_with("rain is better than tale by plot (p"), "{said}");
+        assert_eq!(systems(&study), [said]);
+        // Where no test was made, none is spoken of.
+        study.findings.retain(|finding| !matches!(finding, Finding::SystemPairs(_)));
+        let said = systems(&study);
+        let means = "rain has the highest mean rating, 13.08.";
+        assert!(said.len() == 1 && said[0].starts_with(means), "{said:?}");
+        assert!(said[0].ends_with("Systems were not compared by tests."));
     }
 
     #[test]

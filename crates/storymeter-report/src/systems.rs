@@ -3,21 +3,26 @@
 use storymeter_core::{Role, ScoreTable};
 use storymeter_meta::systems::verdict::{Verdict, VerdictOutcome, verdict};
 use storymeter_meta::systems::{Options, SystemComparison, compare, compare_systems};
-use storymeter_meta::view::{Sheet, Subject, system_sheets};
+use storymeter_meta::view::{
+    Sheet, Subject, VerdictWords, columns_left_out, system_sheets, verdict_sheets, verdict_words,
+};
 
 use crate::inputs::Inputs;
 
-/// The most metrics that a page compares the systems by, and the most ratings.
+/// The most metrics by which the tables of a page compare systems, and the most ratings. The
+/// verdict is about all of them, as that of `compare`.
 const MOST_COLUMNS: usize = 12;
 
 /// The systems of the first score table, compared by its metrics and ratings.
 #[derive(Debug, Default)]
 pub struct Comparisons {
-    /// One comparison per column; the metric that the user points out comes first, then the other
-    /// metrics, then ratings.
+    /// One comparison per column that the tables have; the metric that the user points out comes
+    /// first, then the other metrics, then ratings.
     pub found: Vec<SystemComparison>,
-    /// What all of them say together, if there are systems to compare.
-    verdict: Option<Verdict>,
+    /// What all columns say together, if there are systems to compare.
+    verdict: Option<(Verdict, VerdictWords)>,
+    /// That the tables leave columns out.
+    pub left_out: Vec<String>,
     /// What a reader should know about comparisons that are not there.
     pub notes: Vec<String>,
 }
@@ -27,23 +32,23 @@ impl Comparisons {
     pub fn new(inputs: &Inputs) -> Self {
         let mut all = Self::default();
         let (true, Some(stories)) = (inputs.runs.is_empty(), inputs.stories()) else { return all };
-        let mut keys: Vec<String> = Vec::new();
+        let mut keys: Vec<(String, Role)> = Vec::new();
+        let mut shown: Vec<(String, Role)> = Vec::new();
         for (role, what) in [(Role::Metric, "metrics"), (Role::Human, "ratings")] {
             let mut columns: Vec<_> = stories.keys(role).collect();
             // The user's own metric first, the others in the order of the table.
             columns.sort_by_key(|key| Some(*key) != inputs.highlight.as_ref());
             if columns.len() > MOST_COLUMNS {
-                all.notes.push(format!(
-                    "Systems are compared by {MOST_COLUMNS} of {} {what}.",
-                    columns.len()
-                ));
-                columns.truncate(MOST_COLUMNS);
+                all.left_out.push(columns_left_out(MOST_COLUMNS, columns.len(), what));
             }
-            keys.extend(columns.into_iter().map(|key| key.as_str().to_owned()));
+            let named = || columns.iter().map(|key| (key.as_str().to_owned(), role));
+            shown.extend(named().take(MOST_COLUMNS));
+            keys.extend(named());
         }
         if keys.is_empty() {
             return all;
         }
+        let keys: Vec<String> = keys.into_iter().map(|(key, _)| key).collect();
         // Columns that are compared together share their draws.
         let options = Options::default().with(|it| it.columns = keys.clone());
         match compare(stories.scores(), &options) {
@@ -52,11 +57,17 @@ impl Comparisons {
         }
         match verdict(stories.scores(), &all.found, &Options::default()) {
             Ok(verdict) if verdict.outcome != VerdictOutcome::NothingToCompare => {
-                all.verdict = Some(verdict);
+                let words = verdict_words(&verdict, &all.found);
+                all.verdict = Some((verdict, words));
             }
             Ok(_) => {}
             Err(error) => all.notes.push(format!("There is no verdict over all columns: {error}")),
         }
+        all.found.retain(|one| {
+            shown
+                .iter()
+                .any(|(key, role)| one.column.key.as_str() == key && one.column.role == *role)
+        });
         all
     }
 
@@ -72,16 +83,24 @@ impl Comparisons {
         }
     }
 
-    /// What all comparisons say together, if there are systems to compare.
-    pub fn verdict(&self) -> Option<&Verdict> {
-        self.verdict.as_ref()
+    /// What all comparisons say together, and in which words, if there are systems to compare.
+    pub fn verdict(&self) -> Option<(&Verdict, &VerdictWords)> {
+        self.verdict.as_ref().map(|(verdict, words)| (verdict, words))
     }
 }
 
 /// The ranking of one comparison, and the table of its pairs where there is more than one system.
-pub fn sheets(found: &SystemComparison) -> (Option<Sheet>, Option<Sheet>) {
+pub fn sheets(
+    verdict: Option<&Verdict>,
+    found: &SystemComparison,
+) -> (Option<Sheet>, Option<Sheet>) {
     let (mut ranking, mut pairs) = (None, None);
-    for sheet in system_sheets(std::slice::from_ref(found)) {
+    let found = std::slice::from_ref(found);
+    let sheets = match verdict {
+        Some(verdict) => verdict_sheets(verdict, found),
+        None => system_sheets(found),
+    };
+    for sheet in sheets {
         match sheet.subject {
             Subject::SystemRanking { .. } => ranking = Some(sheet),
             Subject::SystemPairs { .. } => pairs = Some(sheet),

@@ -4,53 +4,34 @@
 //! A mean over three stories and its interval answer a question that nobody asks of three stories.
 
 use storymeter_core::number::place;
-use storymeter_core::read::Record;
-use storymeter_core::{ScoreColumn, Validity, Value, length_range, terminal};
-use storymeter_text::flags::Flag;
+use storymeter_core::{Pooling, ScoreColumn, Validity, length_range, terminal};
+use storymeter_executor::Part;
 
-use crate::Scored;
-use crate::overview::{aligned, arrow};
-use crate::trust::{cards, listed, was, wrapped};
-
-/// The most stories that are shown one by one.
-pub(crate) const MOST: usize = 5;
+use crate::Run;
+use crate::layout::{aligned, arrow, listed, wrapped};
+use crate::run::{FewStory, MOST_FEW};
 
 /// What a number of one story is worth.
 const ONE_STORY: &str = "The number of one story is a hint and no verdict: readers disagree with each \
                          other, and with these numbers, about single stories. A good story can \
                          score low, and a weak one high.";
 
-/// A scored story that may be shown by itself.
-#[derive(Debug, Clone)]
-pub(crate) struct FewStory {
-    name: String,
-    words: u64,
-    flags: Vec<Flag>,
-    values: Vec<Value>,
-}
-
-/// The first stories of a batch, one more than are shown one by one, so that it is known whether
-/// there are too many.
-pub(crate) fn first_stories(scored: &Scored) -> Vec<FewStory> {
-    let first = |(at, record): (usize, &Record)| {
-        let (story, check) = (&record.story, &scored.checks[at]);
-        FewStory {
-            name: match &story.system {
-                Some(system) => format!("{system} {}", story.id),
-                None => story.id.clone(),
-            },
-            words: check.words,
-            flags: check.flags.clone(),
-            values: scored.batch.values(at).to_vec(),
-        }
-    };
-    scored.records.iter().take(MOST + 1).enumerate().map(first).collect()
-}
-
 /// A few stories and the columns of their scores.
 pub(crate) struct Few<'a> {
     pub stories: &'a [FewStory],
     pub columns: &'a [ScoreColumn],
+}
+
+impl Run {
+    /// The stories, if they are so few that they are shown one by one, and no metric scores them
+    /// as a whole.
+    pub(crate) fn few(&self) -> Option<Few<'_>> {
+        let is_whole = |part: Part<'_>| part.metric.description().pooling == Pooling::Sum;
+        let (stories, metrics) = (self.first_stories(), self.metrics());
+        let all_known = stories.len() == self.score_rows().len() && !stories.is_empty();
+        (all_known && stories.len() <= MOST_FEW && !metrics.parts().any(is_whole))
+            .then(|| Few { stories, columns: metrics.columns() })
+    }
 }
 
 impl Few<'_> {
@@ -182,6 +163,24 @@ fn rounded(value: f64) -> f64 {
     if value.abs() < 0.000_05 { 0.0 } else { value }
 }
 
+/// The cards of columns, each with the names of the columns that share it.
+fn cards(columns: &[ScoreColumn]) -> Vec<(&Validity, Vec<&str>)> {
+    let mut cards: Vec<(&Validity, Vec<&str>)> = Vec::new();
+    for column in columns {
+        let Some(validity) = &column.validity else { continue };
+        match cards.iter_mut().find(|(known, _)| *known == validity) {
+            Some((_, names)) => names.push(column.key.as_str()),
+            None => cards.push((validity, vec![column.key.as_str()])),
+        }
+    }
+    cards
+}
+
+/// `a was`, or `a and b were`.
+fn was(names: &[&str]) -> String {
+    format!("{} {}", listed(names), if names.len() == 1 { "was" } else { "were" })
+}
+
 fn each(names: &[&str]) -> String {
     if names.len() == 1 { listed(names) } else { format!("Each of {}", listed(names)) }
 }
@@ -192,7 +191,8 @@ fn counted(words: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use storymeter_core::{Absence, Column, Direction, LengthClass, Norms, Range};
+    use storymeter_core::{Absence, Column, Direction, LengthClass, Norms, Range, Value};
+    use storymeter_text::flags::Flag;
     use storymeter_text::kind::TextKind;
 
     use super::*;

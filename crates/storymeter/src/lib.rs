@@ -46,6 +46,7 @@ pub mod damage;
 mod error;
 mod few;
 pub mod input;
+mod layout;
 mod learned;
 mod listing;
 mod overview;

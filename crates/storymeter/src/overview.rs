@@ -4,13 +4,14 @@
 use std::sync::Arc;
 
 use storymeter_core::number::Digits;
-use storymeter_core::{Direction, MetricError, Progress, ScoreColumn, Signature, terminal};
+use storymeter_core::{MetricError, Progress, ScoreColumn, Signature, terminal};
 use storymeter_executor::MetricSet;
+use storymeter_meta::view::text::p_text;
 use storymeter_stats::Interval;
-use unicode_width::UnicodeWidthStr;
 
+use crate::layout::{aligned, arrow};
 use crate::summary::{Against, Comparison, Resampling, Summary};
-use crate::trust::Trust;
+use crate::trust::TrustNote;
 use crate::{Result, Run, text_notes};
 
 /// Intervals of fewer stories or items than this come with a warning.
@@ -18,6 +19,9 @@ const FEW: usize = 10;
 
 /// The digits after the point of a score.
 const DECIMALS: u8 = 4;
+
+/// The digits after the point of a p-value.
+const P_DECIMALS: usize = 4;
 
 /// The scores of all stories together and of each system, with intervals, or those of each story if
 /// there are at most five and no metric scores them as a whole. Its text is what `storymeter score`
@@ -49,7 +53,7 @@ pub struct Overview {
     /// The cells of the table of flags; empty without any flag.
     flags: Vec<Vec<String>>,
     few: Option<FewTable>,
-    trust: Trust,
+    trust: TrustNote,
 }
 
 /// What is shown of a few stories instead of means: the cells of the table, and its text with all
@@ -94,7 +98,7 @@ impl Overview {
             signatures: run.signatures(resampling),
             resampling: *resampling,
             flags: text_notes::rows(run),
-            trust: Trust::new(run),
+            trust: TrustNote::new(run),
             few: run.few().filter(|_| against.is_none()).map(|few| FewTable {
                 rows: few.rows(),
                 text: few.text(false),
@@ -242,8 +246,8 @@ impl Overview {
                 Some(Ok(found)) => [
                     digits.signed(found.difference.difference),
                     shown(found.difference.interval, digits),
-                    format!("{:.4}", found.p_value.raw),
-                    format!("{:.4}", found.p_value.corrected),
+                    p_text(found.p_value.raw, P_DECIMALS),
+                    p_text(found.p_value.corrected, P_DECIMALS),
                 ],
                 Some(Err(absence)) => {
                     [absence.to_string(), String::new(), String::new(), String::new()]
@@ -261,48 +265,4 @@ fn shown(interval: Interval, digits: Digits) -> String {
         true => format!("[{}, {}]", digits.text(interval.low), digits.text(interval.high)),
         false => String::new(),
     }
-}
-
-/// What says after the name of a metric which values are better.
-pub(crate) fn arrow(direction: Direction) -> &'static str {
-    match direction {
-        Direction::Higher => " ↑",
-        Direction::Lower => " ↓",
-        Direction::None => "",
-    }
-}
-
-/// Aligns the columns, those with words to the left and those with numbers to the right. Names of
-/// users are made plain first.
-pub(crate) fn aligned(rows: &[Vec<String>], has_words: impl Fn(usize) -> bool) -> String {
-    let plain = |row: &Vec<String>| -> Vec<String> {
-        row.iter().map(|cell| terminal::plain(cell).into_owned()).collect()
-    };
-    let rows: Vec<Vec<String>> = rows.iter().map(plain).collect();
-    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let width = |column: usize| {
-        let cells = rows.iter().filter_map(|row| row.get(column));
-        cells.map(|cell| UnicodeWidthStr::width(cell.as_str())).max().unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..columns).map(width).collect();
-    let mut text = String::new();
-    for row in &rows {
-        let mut line = String::new();
-        for (column, cell) in row.iter().enumerate() {
-            let blanks = " ".repeat(widths[column] - UnicodeWidthStr::width(cell.as_str()));
-            let (left, right) = if has_words(column) {
-                (cell.as_str(), blanks.as_str())
-            } else {
-                (blanks.as_str(), cell.as_str())
-            };
-            if column > 0 {
-                line.push_str("  ");
-            }
-            line.push_str(left);
-            line.push_str(right);
-        }
-        text.push_str(line.trim_end());
-        text.push('\n');
-    }
-    text
 }

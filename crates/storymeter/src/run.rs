@@ -3,18 +3,14 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use storymeter_core::read::{RecordChecker, Skipped, Summary};
-use storymeter_core::{
-    Column, Counts, Header, MetricTotals, Pooling, Signature, TextTotals, Totals,
-};
+use storymeter_core::read::{Record, RecordChecker, Skipped, Summary};
+use storymeter_core::{Column, Counts, Header, MetricTotals, Signature, TextTotals, Totals, Value};
 use storymeter_executor::{MetricSet, Part};
 use storymeter_text::flags::Flag;
 
 use crate::Scored;
-use crate::few::{self, Few, FewStory, first_stories};
 use crate::summary::rows::stored_width;
 use crate::summary::{Resampling, ScoreRows};
-use crate::text_notes::{self, TextNote};
 use crate::texts::TextRules;
 
 /// What is known about a set of scored stories: a batch, a whole input, or the shards of a corpus.
@@ -36,6 +32,36 @@ pub struct Run {
     numbered: Vec<Range<u64>>,
     /// The first stories, for a run of a few. Those of shards are not known.
     first: Vec<FewStory>,
+}
+
+/// The most stories that are shown one by one.
+pub(crate) const MOST_FEW: usize = 5;
+
+/// A scored story that may be shown by itself.
+#[derive(Debug, Clone)]
+pub(crate) struct FewStory {
+    pub name: String,
+    pub words: u64,
+    pub flags: Vec<Flag>,
+    pub values: Vec<Value>,
+}
+
+/// The first stories of a batch, one more than are shown one by one, so that it is known whether
+/// there are too many.
+fn first_stories(scored: &Scored) -> Vec<FewStory> {
+    let first = |(at, record): (usize, &Record)| {
+        let (story, check) = (&record.story, &scored.checks[at]);
+        FewStory {
+            name: match &story.system {
+                Some(system) => format!("{system} {}", story.id),
+                None => story.id.clone(),
+            },
+            words: check.words,
+            flags: check.flags.clone(),
+            values: scored.batch.values(at).to_vec(),
+        }
+    };
+    scored.records.iter().take(MOST_FEW + 1).enumerate().map(first).collect()
 }
 
 impl Run {
@@ -105,7 +131,7 @@ impl Run {
 
     /// Adds stories, which the metrics scored.
     pub(crate) fn add(&mut self, scored: &Scored) {
-        if self.first.len() <= few::MOST {
+        if self.first.len() <= MOST_FEW {
             self.first.extend(first_stories(scored));
         }
         let Scored { records, checks, batch, .. } = scored;
@@ -141,7 +167,7 @@ impl Run {
         self.present.iter_mut().zip(later.present).for_each(|(sum, more)| *sum += more);
         self.outside.iter_mut().zip(later.outside).for_each(|(sum, more)| *sum += more);
         self.skipped.merge(later.skipped);
-        if self.first.len() <= few::MOST {
+        if self.first.len() <= MOST_FEW {
             self.first.extend(later.first);
         }
         let (totals, later) = (&mut self.totals, later.totals);
@@ -168,14 +194,10 @@ impl Run {
         self.score_rows.condense(&self.metrics);
     }
 
-    /// The stories, if they are so few that they are shown one by one, and no metric scores them
-    /// as a whole.
-    pub(crate) fn few(&self) -> Option<Few<'_>> {
-        let is_whole = |part: Part<'_>| part.metric.description().pooling == Pooling::Sum;
-        let all_known = self.first.len() == self.score_rows.len() && !self.score_rows.is_empty();
-        let are_few = all_known && self.first.len() <= few::MOST;
-        (are_few && !self.metrics.parts().any(is_whole))
-            .then(|| Few { stories: &self.first, columns: self.metrics.columns() })
+    /// The first stories, at least one more than are shown one by one if there are so many; none
+    /// if the run is one of shards.
+    pub(crate) fn first_stories(&self) -> &[FewStory] {
+        &self.first
     }
 
     /// The metrics, knowing the corpus where they need it.
@@ -276,11 +298,6 @@ impl Run {
             true => signature.with("refusals", "ref", "kept"),
             false => signature,
         }
-    }
-
-    /// What a reader of the scores should know about the texts, one sentence each.
-    pub fn text_notes(&self) -> Vec<TextNote> {
-        text_notes::notes(self)
     }
 
     /// How many stories are empty, were read only in part, or have no value: one sentence each.

@@ -86,16 +86,18 @@ pub(crate) fn rows(run: &Run) -> Vec<Vec<String>> {
     rows
 }
 
-/// What a reader of the scores should know about the texts, one sentence each.
-pub(crate) fn notes(run: &Run) -> Vec<TextNote> {
-    let (found, texts) = (run.texts(), run.score_rows().texts() as u64);
-    let mut notes = Vec::new();
-    notes.extend(no_score(found, texts).map(TextNote::NoScore));
-    if !found.cleaned {
-        notes.extend(to_user(found, texts).map(TextNote::ToUser));
+impl Run {
+    /// What a reader of the scores should know about the texts, one sentence each.
+    pub fn text_notes(&self) -> Vec<TextNote> {
+        let (found, texts) = (self.texts(), self.score_rows().texts() as u64);
+        let mut notes = Vec::new();
+        notes.extend(no_score(found, texts).map(TextNote::NoScore));
+        if !found.cleaned {
+            notes.extend(to_user(found, texts).map(TextNote::ToUser));
+        }
+        notes.extend(removed(found, texts).map(TextNote::Removed));
+        notes
     }
-    notes.extend(removed(found, texts).map(TextNote::Removed));
-    notes
 }
 
 fn no_score(found: &TextTotals, texts: u64) -> Option<String> {

@@ -7,11 +7,10 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use storymeter::summary::Resampling;
 use storymeter_core::spreadsheet::TextCells;
-use storymeter_core::terminal::plain;
 use storymeter_core::{Header, file};
 use storymeter_meta::systems::verdict::{Verdict, verdict};
 use storymeter_meta::systems::{Options, SystemComparison, compare};
-use storymeter_meta::view::{self, DescribedComparisons, Sheet, Subject, text, typeset};
+use storymeter_meta::view::{self, DescribedComparisons, Sheet, Subject, TrustWords, text};
 
 use super::meta::settings::{CorrectionName, DirectionArgs, SidesArgs, share};
 use crate::Outcome;
@@ -46,7 +45,8 @@ pub struct CompareArgs {
     without: Vec<String>,
     #[command(flatten)]
     directions: DirectionArgs,
-    /// How to print
+    /// How to print. JSON has the verdict and all comparisons. JSONL has one line per metric and
+    /// no verdict, so that all lines have the same fields
     #[arg(long, value_enum, default_value_t = PrintFormat::Table)]
     format: PrintFormat,
     /// Print only these tables, below the verdict. CSV has `systems` by default; several tables
@@ -146,20 +146,25 @@ impl CompareArgs {
                 several => text::long_csv(several, names),
             },
             PrintFormat::Table | PrintFormat::Markdown | PrintFormat::Latex => {
-                let mut sheets = view::system_sheets(found);
-                if found.len() > 1 {
-                    sheets.insert(0, view::leaders(verdict, found));
-                }
+                let sheets = view::verdict_sheets(verdict, found);
                 let wanted: Vec<&Sheet> =
                     sheets.iter().filter(|sheet| self.is_wanted(sheet)).collect();
                 let tables = self.format.tables(&wanted, emphasis(self.output.is_some()));
-                let [above, below] = words(&document, quiet);
-                let mut text =
-                    format!("{}\n{}", lines(&above, self.format), tables.unwrap_or_default());
-                if !below.is_empty() {
-                    let _ = write!(text, "\n{}", lines(&below, self.format));
-                }
-                text
+                let sentences = &document.verdict.sentences;
+                let mut above = vec![sentences.headline.clone()];
+                above.extend(sentences.details.iter().cloned());
+                let warnings = document.warnings();
+                above.extend(warnings.iter().map(|warning| format!("Warning: {warning}")));
+                let trust = TrustWords {
+                    lines: sentences.trust.clone(),
+                    brief: sentences.trust_in_brief.clone(),
+                };
+                format!(
+                    "{}\n{}{}",
+                    self.format.sentences(&above),
+                    tables.unwrap_or_default(),
+                    self.format.trust(&trust, quiet)
+                )
             }
         })
     }
@@ -193,35 +198,4 @@ impl CompareArgs {
         };
         self.show.is_empty() || self.show.contains(&table)
     }
-}
-
-/// The sentences above the tables, and those below them.
-fn words(document: &DescribedComparisons<'_>, quiet: bool) -> [Vec<String>; 2] {
-    let sentences = &document.verdict.sentences;
-    let mut above = vec![sentences.headline.clone()];
-    above.extend(sentences.details.iter().cloned());
-    above.extend(document.warnings().iter().map(|warning| format!("Warning: {warning}")));
-    let below = match quiet {
-        true => sentences.trust_in_brief.iter().cloned().collect(),
-        false => sentences.trust.iter().map(ToString::to_string).collect(),
-    };
-    [above, below]
-}
-
-/// Sentences in a format for people, one per line. In Markdown, the first is a paragraph of its
-/// own.
-fn lines(sentences: &[String], format: PrintFormat) -> String {
-    let mut text = String::new();
-    for (at, sentence) in sentences.iter().enumerate() {
-        let _ = match format {
-            // A comment of the document, so that the file can be included as it is.
-            PrintFormat::Latex => writeln!(text, "% {}", plain(sentence)),
-            PrintFormat::Markdown if at > 0 => {
-                writeln!(text, "- {}", typeset::markdown_text(sentence))
-            }
-            PrintFormat::Markdown => writeln!(text, "{}\n", typeset::markdown_text(sentence)),
-            _ => writeln!(text, "{}", plain(sentence)),
-        };
-    }
-    text
 }

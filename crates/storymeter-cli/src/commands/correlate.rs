@@ -96,7 +96,8 @@ pub fn run(args: &CorrelateArgs, common: &Common) -> anyhow::Result<Outcome> {
             let sheets = found.sheets();
             let sheets: Vec<&Sheet> = sheets.iter().collect();
             let tables = format.tables(&sheets, emphasis(args.output.is_some()));
-            write!(out, "{}", tables.unwrap_or_default())?;
+            let trust = format.trust(&found.trust(), common.quiet);
+            write!(out, "{}{trust}", tables.unwrap_or_default())?;
         }
     }
     out.finish()?;

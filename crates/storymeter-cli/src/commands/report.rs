@@ -28,7 +28,7 @@ Examples:
   storymeter report scores.jsonl --stories stories.jsonl -o systems.html
 
   # What metrics see, and what disturbs them, with pairs to read:
-  storymeter report suite-result --figures figures -o sight.html
+  storymeter report suite-result --figures figures -o seen.html
 
   storymeter report model/train.jsonl --figures figures -o training.html")]
 pub struct ReportArgs {

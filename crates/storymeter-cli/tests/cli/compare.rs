@@ -323,3 +323,82 @@ fn four_systems_of_other_lengths_and_habits_have_no_winner() {
     assert_eq!(verdict["systems"][3]["name"], "gpt-4");
     assert_eq!(json["comparisons"].as_array().unwrap().len(), 9);
 }
+
+/// 20 stories of 66 words by each of two systems, of which the first 6 are changed.
+fn stories(change: impl Fn(String) -> String) -> String {
+    let mut lines = String::new();
+    for at in 0..40 {
+        let day = format!("On day {at} the old boat came home at dusk with empty nets.");
+        let story = [day.as_str(); 5].join(" ");
+        let story = if at < 6 { change(story) } else { story };
+        let system = if at % 2 == 0 { "rain" } else { "tale" };
+        let line = serde_json::json!({"id": at / 2, "system": system, "story": story});
+        let _ = writeln!(lines, "{line}");
+    }
+    lines
+}
+
+#[test]
+fn score_compare_and_the_page_say_the_same_of_trust() {
+    let sandbox = Sandbox::new();
+    sandbox.write("cut.jsonl", stories(|story| story[..story.len() - 12].to_owned()));
+    sandbox
+        .write("preamble.jsonl", stories(|story| format!("Sure, here is your story:\n\n{story}")));
+    // Lines of `score` are wrapped.
+    let flat = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let card = "slop/score: how often words and turns come that language models overuse";
+    let warning = "Here, 15% of the texts begin with words to the user.";
+    for (name, is_warned) in [("cut", false), ("preamble", true)] {
+        let score = format!("score {name}.jsonl --metric slop -o {name}-scores.jsonl");
+        sandbox.run(&score).succeeds();
+        let printed = sandbox.run(&format!("score {name}.jsonl --metric slop")).succeeds();
+        let compared = sandbox.run(&format!("compare {name}-scores.jsonl")).succeeds();
+        sandbox.run(&format!("report {name}-scores.jsonl -o {name}.html")).succeeds();
+        let (printed, compared) = (flat(printed.stdout()), flat(compared.stdout()));
+        let page = sandbox.read(&format!("{name}.html"));
+        for text in [&printed, &compared, &page] {
+            assert!(text.contains(card), "{name}: {text}");
+            assert_eq!(text.contains(&format!("Warning: {card}")), is_warned, "{name}: {text}");
+            assert_eq!(text.contains(warning), is_warned, "{name}: {text}");
+        }
+    }
+    // With --quiet, one line remains of it.
+    let quiet = sandbox.run("compare preamble-scores.jsonl --quiet").succeeds();
+    let last = quiet.stdout().lines().last().unwrap_or_default();
+    assert_eq!(
+        last,
+        "Warning: many of these stories are unlike those on which all 4 columns of slop were tested."
+    );
+    let plain = sandbox.run("compare cut-scores.jsonl --quiet").succeeds();
+    let last = plain.stdout().lines().last().unwrap_or_default();
+    assert!(last.ends_with("only tested on some kinds of story, and may be wrong on others."));
+}
+
+#[test]
+fn tables_of_studies_say_how_far_to_trust_trained_columns() {
+    let sandbox = Sandbox::new();
+    let rated: String = stories(|story| story)
+        .lines()
+        .enumerate()
+        .map(|(at, line)| {
+            let rating = at * 7 % 5;
+            format!("{}, \"human\": {{\"plot\": {rating}}}}}\n", line.trim_end_matches('}'))
+        })
+        .collect();
+    sandbox.write("rated.jsonl", rated);
+    sandbox.run("score rated.jsonl --metric slop,text-length -o scores.jsonl").succeeds();
+    let card = "tested on English stories by models of 2023 to 2026 and by people, 50 to 1,500";
+    for command in [
+        "meta table scores.jsonl --stories rated.jsonl --draws 50 --resamples 50",
+        "correlate --human rated.jsonl --scores slop=scores.jsonl#slop/score",
+    ] {
+        let full = sandbox.run(command).succeeds();
+        assert!(full.stdout().contains(card), "{}", full.stdout());
+        let quiet = sandbox.run(&format!("{command} --quiet")).succeeds();
+        assert!(!quiet.stdout().contains(card), "{}", quiet.stdout());
+        let last = quiet.stdout().lines().last().unwrap_or_default();
+        assert!(last.ends_with("only tested on some kinds of story, and may be wrong on others."));
+        let json = sandbox.run(&format!("{command} --format json")).succeeds();
+        assert!(!json.stdout().contains(card));
+    }
+}

@@ -12,7 +12,7 @@ use storymeter_stats::{
 };
 
 use super::correlations::Slices;
-use super::pairwise::{PUBLISHED_SHARE, Verdict, pairs, verdict};
+use super::pairwise::{PUBLISHED_SHARE, Preferred, pairs, preferred};
 use super::{Analysis, Settings};
 use crate::error::Result;
 use crate::level::Level;
@@ -29,27 +29,27 @@ const MOST_POOLED: usize = 2000;
 
 impl Analysis {
     /// Which of the systems of each pair a column calls better.
-    fn verdicts(&self, column: usize, fewest: usize) -> Vec<Option<Verdict>> {
+    fn judgments(&self, column: usize, fewest: usize) -> Vec<Option<Preferred>> {
         if self.edition == Edition::Published {
-            return self.wins.iter().map(|pair| pair.verdict(column)).collect();
+            return self.wins.iter().map(|pair| pair.preferred(column)).collect();
         }
         let (key, systems) = (&self.grid.columns()[column].key, self.grid.systems());
         let found = self.comparisons.iter().find(|found| found.column.key == *key);
         pairs(systems.len())
             .into_iter()
-            .map(|(a, b)| verdict(found?, &systems[a], &systems[b], fewest))
+            .map(|(a, b)| preferred(found?, &systems[a], &systems[b], fewest))
             .collect()
     }
 
-    /// Weighted F1 in percent between the verdicts of each criterion and of a metric, over the
+    /// Weighted F1 in percent between the judgments of each criterion and of a metric, over the
     /// pairs of systems that both can judge.
     fn f1(
         &self,
-        criteria: &[Vec<Option<Verdict>>],
+        criteria: &[Vec<Option<Preferred>>],
         metric: usize,
         fewest: usize,
     ) -> Result<(Vec<Outcome<f64>>, Vec<usize>)> {
-        let predicted = self.verdicts(metric, fewest);
+        let predicted = self.judgments(metric, fewest);
         let mut found = (Vec::new(), Vec::new());
         for criterion in criteria {
             let f1 = weighted_f1_of_present(criterion, &predicted)?;
@@ -89,7 +89,7 @@ impl Analysis {
         }
         let fewest = self.fewest_items();
         let criteria: Vec<_> =
-            self.criteria.iter().map(|&column| self.verdicts(column, fewest)).collect();
+            self.criteria.iter().map(|&column| self.judgments(column, fewest)).collect();
         let row = |&metric: &usize| -> Result<PairwiseRow> {
             let (f1, n) = self.f1(&criteria, metric, fewest)?;
             Ok(PairwiseRow { metric: self.key(metric), f1, n })

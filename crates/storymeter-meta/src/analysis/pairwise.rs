@@ -23,7 +23,7 @@ pub(super) const PUBLISHED_SHARE: f64 = 0.95;
 
 /// Which system of a pair a column calls significantly better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) enum Verdict {
+pub(crate) enum Preferred {
     /// Neither.
     Undecided,
     /// The one that is later in the table.
@@ -60,12 +60,12 @@ impl PairOptions {
 
 /// What the comparison by one column says about these systems, the earlier and the later; `None` if
 /// they have fewer than `fewest` items to compare.
-pub(super) fn verdict(
+pub(super) fn preferred(
     found: &SystemComparison,
     earlier: &str,
     later: &str,
     fewest: usize,
-) -> Option<Verdict> {
+) -> Option<Preferred> {
     let pair = found.pair(earlier, later)?;
     let is_tested = pair.found.is_ok() && pair.design.observations() >= fewest;
     let better = pair.better().map(|side| match side {
@@ -73,9 +73,9 @@ pub(super) fn verdict(
         Side::Second => pair.second.as_str(),
     });
     is_tested.then_some(match better {
-        None => Verdict::Undecided,
-        Some(name) if name == later => Verdict::Later,
-        Some(_) => Verdict::Earlier,
+        None => Preferred::Undecided,
+        Some(name) if name == later => Preferred::Later,
+        Some(_) => Preferred::Earlier,
     })
 }
 
@@ -100,13 +100,13 @@ pub(crate) struct PairWins {
 
 impl PairWins {
     /// What a column says. The direction of a metric is ignored, as published.
-    pub fn verdict(&self, column: usize) -> Option<Verdict> {
+    pub fn preferred(&self, column: usize) -> Option<Preferred> {
         let (earlier, later) = self.wins[column];
         let needed = PUBLISHED_SHARE * self.draws as f64;
         (self.shared[column] > 0).then_some(match () {
-            () if later as f64 >= needed => Verdict::Later,
-            () if earlier as f64 >= needed => Verdict::Earlier,
-            () => Verdict::Undecided,
+            () if later as f64 >= needed => Preferred::Later,
+            () if earlier as f64 >= needed => Preferred::Earlier,
+            () => Preferred::Undecided,
         })
     }
 }
@@ -207,9 +207,9 @@ mod tests {
     fn the_better_system_wins_and_equal_systems_tie() {
         let wins = published_wins(&example(), PairOptions::default());
         assert_eq!(wins.iter().map(|d| d.systems).collect::<Vec<_>>(), [(0, 1), (0, 2), (1, 2)]);
-        let say = |column| wins.iter().map(|pair| pair.verdict(column)).collect::<Vec<_>>();
+        let say = |column| wins.iter().map(|pair| pair.preferred(column)).collect::<Vec<_>>();
         let (later, earlier, undecided) =
-            (Some(Verdict::Later), Some(Verdict::Earlier), Some(Verdict::Undecided));
+            (Some(Preferred::Later), Some(Preferred::Earlier), Some(Preferred::Undecided));
         assert_eq!(say(0), [later, later, undecided]);
         assert_eq!(say(1), [earlier, earlier, undecided]);
         assert_eq!(wins[2].wins[0], (0, 0), "thirds that tie exactly must tie here");

@@ -35,6 +35,7 @@ use crate::error::{Error, Result};
 use crate::grid::{Names, check_numbers, find_metric, numbers};
 use crate::level::Level;
 use crate::study::{Agreement, Comparison, Edition, IntervalMethod, Side, Sides, Test, Turn};
+use crate::systems::verdict::ColumnTrust;
 
 /// A file of scores, and which of its metrics to take.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -107,6 +108,8 @@ pub struct Row {
     pub metric: Option<Key>,
     /// How its correlations count beside those of other sources.
     pub turn: Turn,
+    /// How far the column can be trusted for its stories, if the score file says so.
+    pub trust: Option<ColumnTrust>,
     /// Pearson, Spearman and Kendall.
     pub agreements: Vec<Agreement>,
     /// The number of stories with a human score and without a score.
@@ -234,6 +237,7 @@ struct Joined {
     without_human: usize,
     metric: Option<Key>,
     direction: Direction,
+    trust: Option<ColumnTrust>,
 }
 
 impl Joined {
@@ -292,6 +296,7 @@ pub fn correlate_numbers(
             scores,
             metric: numbers.metric.clone(),
             direction: numbers.direction,
+            trust: None,
         })
     };
     let joined = scores.iter().map(join).collect::<Result<Vec<_>>>()?;
@@ -382,6 +387,7 @@ impl Judgments {
             name: joined.name.clone(),
             metric: joined.metric.clone(),
             turn: joined.turn(),
+            trust: joined.trust.clone(),
             without_score: joined.scores.iter().zip(&self.values).filter(missing).count(),
             without_human: joined.without_human,
             signature: match agreements.iter().find_map(|one| one.value.as_ref().ok()?.items) {
@@ -403,6 +409,7 @@ impl Judgments {
                 scores: values,
                 metric: None,
                 direction: Direction::None,
+                trust: None,
             }),
             input::Scores::Numbers(values) => Err(Error::UnequalLengths {
                 file: source.file.clone(),
@@ -430,10 +437,16 @@ impl Judgments {
             let (file, other) = (source.file.clone(), self.file.clone());
             return Err(Error::NothingShared { file, other });
         }
-        let (metric, direction) =
-            (Some(table.columns()[column].key.clone()), table.columns()[column].direction);
-        let (name, file) = (source.name.clone(), Some(source.file.clone()));
-        Ok(Joined { name, file, scores, without_human: strangers, metric, direction })
+        let column = &table.columns()[column];
+        Ok(Joined {
+            name: source.name.clone(),
+            file: Some(source.file.clone()),
+            scores,
+            without_human: strangers,
+            metric: Some(column.key.clone()),
+            direction: column.direction,
+            trust: ColumnTrust::of_column(column),
+        })
     }
 }
 

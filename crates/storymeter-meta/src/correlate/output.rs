@@ -1,14 +1,16 @@
 //! The result of a correlation as JSON and as sheets.
 
 use serde_json::{Map, Value, json};
+use storymeter_core::Key;
 use storymeter_core::terminal::plain;
 use storymeter_stats::Coefficient;
 
 use super::{Correlated, Row};
 use crate::study::{Agreement, Sides, Turn};
+use crate::systems::verdict::ColumnTrust;
 use crate::view::{
-    Cell, Form, INDEPENDENT, Sheet, Subject, interval_cells, p_cell, resampled, test_title,
-    value_cell,
+    Cell, Form, INDEPENDENT, Sheet, Subject, TrustWords, interval_cells, p_cell, resampled,
+    test_title, value_cell,
 };
 
 /// The column of the sheet of correlations in which the coefficients begin.
@@ -66,6 +68,17 @@ impl Correlated {
             sheets.push(self.test_sheet());
         }
         sheets
+    }
+
+    /// How far the sources can be trusted that are trained metrics, under the names that they go by
+    /// here.
+    pub fn trust(&self) -> TrustWords {
+        let known = self
+            .rows
+            .iter()
+            .filter_map(|row| Some((Key::new(row.name.as_str()), row.trust.as_ref()?)));
+        let known: Vec<(Key, &ColumnTrust)> = known.collect();
+        TrustWords::new(known.iter().map(|(name, trust)| (name, *trust)))
     }
 
     /// All correlations in one table, for programs: one row per source and coefficient.

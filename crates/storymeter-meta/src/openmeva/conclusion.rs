@@ -11,7 +11,7 @@ pub(super) const SIGNIFICANT: f64 = 0.01;
 
 /// What a correlation means.
 #[derive(Clone, Copy, PartialEq)]
-enum Verdict {
+enum Meaning {
     Agrees,
     Contradicts,
     Unclear,
@@ -23,12 +23,12 @@ pub(super) fn is_significant(estimate: &Estimate) -> bool {
     estimate.p_value.is_some_and(|p| p < SIGNIFICANT)
 }
 
-fn verdict(one: &Agreement) -> Verdict {
+fn meaning(one: &Agreement) -> Meaning {
     match &one.value {
-        Err(_) => Verdict::None,
-        Ok(estimate) if !is_significant(estimate) => Verdict::Unclear,
-        Ok(estimate) if estimate.value > 0.0 => Verdict::Agrees,
-        Ok(_) => Verdict::Contradicts,
+        Err(_) => Meaning::None,
+        Ok(estimate) if !is_significant(estimate) => Meaning::Unclear,
+        Ok(estimate) if estimate.value > 0.0 => Meaning::Agrees,
+        Ok(_) => Meaning::Contradicts,
     }
 }
 
@@ -52,12 +52,12 @@ impl HumanTasks {
             .collect();
         let mut parts = Vec::new();
         for (wanted, claim) in [
-            (Verdict::Agrees, "agrees with people"),
-            (Verdict::Contradicts, "contradicts people"),
-            (Verdict::Unclear, "shows no clear agreement with people"),
-            (Verdict::None, "cannot be compared with people"),
+            (Meaning::Agrees, "agrees with people"),
+            (Meaning::Contradicts, "contradicts people"),
+            (Meaning::Unclear, "shows no clear agreement with people"),
+            (Meaning::None, "cannot be compared with people"),
         ] {
-            let here = found.iter().filter(|(_, one)| verdict(one) == wanted);
+            let here = found.iter().filter(|(_, one)| meaning(one) == wanted);
             let places: Vec<String> = here.map(|(dataset, one)| place(dataset, one)).collect();
             if !places.is_empty() {
                 parts.push(format!("{claim} {}", joined(&places)));
@@ -76,7 +76,7 @@ impl HumanTasks {
         let defined = |one: &&Agreement| one.value.is_ok();
         let found: Vec<&Agreement> =
             sets.filter_map(|set| pearson(set, metric)).filter(defined).collect();
-        let agrees = found.iter().filter(|one| verdict(one) == Verdict::Agrees).count();
+        let agrees = found.iter().filter(|one| meaning(one) == Meaning::Agrees).count();
         match found.len() {
             0 => None,
             1 if agrees == 1 => Some("; inside the only generator it agrees too".to_owned()),

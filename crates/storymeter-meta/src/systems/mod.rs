@@ -42,7 +42,18 @@ pub use storymeter_stats::{ItemWins, Pairing};
 pub(crate) use verdict::is_people;
 
 use crate::outcome::{Outcome, written};
+use crate::ratings::quantile;
 use crate::study::{PValue, Side, Sides};
+
+/// The quartiles of values that are sorted and not empty, by linear interpolation between them.
+///
+/// ```
+/// use storymeter_meta::systems::quartiles;
+/// assert_eq!(quartiles(&[1.0, 2.0, 4.0, 8.0]), [1.75, 3.0, 5.0]);
+/// ```
+pub fn quartiles(sorted: &[f64]) -> [f64; 3] {
+    [0.25, 0.5, 0.75].map(|share| quantile(sorted, share))
+}
 
 /// What to compare, and how.
 #[derive(Debug, Clone)]

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use storymeter_core::{Direction, Role, number};
 
-use super::verdict::{VerdictWords, verdict_words};
+use super::verdict::{VerdictWords, column_conclusion, verdict_words};
 use crate::systems::verdict::Verdict;
 use crate::systems::{Caution, RankedSystem, SystemComparison, SystemPair, is_people};
 
@@ -40,7 +40,7 @@ impl<'a> DescribedComparisons<'a> {
     pub fn new(verdict: &'a Verdict, found: &'a [SystemComparison]) -> Self {
         Self {
             verdict: DescribedVerdict { sentences: verdict_words(verdict, found), verdict },
-            comparisons: found.iter().map(DescribedComparison::new).collect(),
+            comparisons: found.iter().map(|one| DescribedComparison::new(verdict, one)).collect(),
         }
     }
 
@@ -78,7 +78,7 @@ impl<'a> DescribedComparisons<'a> {
 /// A comparison with what it means in words, as `compare --format json` writes it.
 #[derive(Debug, Clone, Serialize)]
 pub struct DescribedComparison<'a> {
-    /// See [`conclusion`].
+    /// See [`column_conclusion`].
     pub conclusion: String,
     /// See [`warnings`].
     pub warnings: Vec<String>,
@@ -88,13 +88,18 @@ pub struct DescribedComparison<'a> {
 }
 
 impl<'a> DescribedComparison<'a> {
-    /// Puts a comparison into words.
-    pub fn new(comparison: &'a SystemComparison) -> Self {
-        Self { conclusion: conclusion(comparison), warnings: warnings(comparison), comparison }
+    /// Puts one of the comparisons into words that a verdict is about.
+    pub fn new(verdict: &Verdict, comparison: &'a SystemComparison) -> Self {
+        let conclusion = column_conclusion(verdict, comparison);
+        Self { conclusion, warnings: warnings(comparison), comparison }
     }
 }
 
 /// The conclusion of a comparison, in one sentence.
+///
+/// It looks at this column alone, and knows nothing of lengths, flags and other columns. Where
+/// there is a verdict, show [`column_conclusion`] instead, which does not call a system better
+/// that is not the winner.
 ///
 /// Names stand in it as they are in the data, at most 60 characters of each. Whoever shows the
 /// sentence on a terminal or a page must escape it.

@@ -1,13 +1,16 @@
 //! Who leads by what, as a table.
 
+use storymeter_core::Signature;
 use storymeter_core::number::Digits;
-use storymeter_core::{Direction, Signature};
 use storymeter_stats::Correction;
 
 use super::systems::decimals;
+use super::verdict::{
+    LEADERS_TITLE, adjusted_meaning, key_with_arrow, not_counted, percentile_meaning,
+};
 use super::{Cell, Form, Sheet, Subject};
 use crate::systems::SystemComparison;
-use crate::systems::verdict::{ColumnMean, ColumnVerdict, Lead, Recheck, Verdict, Vote};
+use crate::systems::verdict::{ColumnMean, ColumnVerdict, Lead, Recheck, Verdict};
 
 /// The most systems whose means stand beside the leaders.
 const MOST_MEANS: usize = 4;
@@ -23,14 +26,17 @@ pub fn leaders(verdict: &Verdict, found: &[SystemComparison]) -> Sheet {
     let made: Vec<(&str, &Recheck)> =
         rechecks.into_iter().filter_map(|(name, one)| Some((name, one.as_ref()?))).collect();
     let with_means = verdict.systems.len() <= MOST_MEANS;
-    let mut sheet = Sheet::new("leaders", Subject::SystemLeaders, "Who leads by what", Form::Table)
+    let mut sheet = Sheet::new("leaders", Subject::SystemLeaders, LEADERS_TITLE, Form::Table)
         .columns(["column", "leads", "survives"], 0)
         .columns(made.iter().map(|(name, _)| name), 0);
     if with_means {
         sheet = sheet.columns(verdict.systems.iter().map(|system| &system.name), 0);
     }
     for column in &verdict.columns {
-        let mut row: Vec<Cell> = vec![heading(column).into(), leads(column).into()];
+        let mut row: Vec<Cell> = vec![
+            key_with_arrow(column.key.as_str(), column.direction).into(),
+            not_counted(&column.vote).unwrap_or_else(|| lead(&column.lead)).into(),
+        ];
         row.push(survives(column).into());
         row.extend(made.iter().map(|(_, recheck)| Cell::from(again(recheck, column))));
         if with_means {
@@ -64,40 +70,17 @@ fn notes(sheet: Sheet, verdict: &Verdict, made: &[(&str, &Recheck)]) -> Sheet {
     let mut sheet = sheet.note(format!(
         "leads: the system that is significantly better than every other one by this column; with ~, \
          systems that share the lead; survives: whether that is so after Holm's correction over \
-         all {} tests of the columns that have a say",
+         all {} tests of the columns that are counted",
         verdict.tests
     ));
     for (name, _) in made {
         sheet = sheet.note(match *name {
-            "at its length" => {
-                "at its length: who leads by the share of human stories of the same length that \
-                 score lower"
-            }
-            "length adjusted" => {
-                "length adjusted: who leads by scores less what the logarithm of the number of \
-                 words explains of them (one slope for all systems)"
-            }
-            _ => "without flagged: who leads by the stories without the flags named above",
+            "at its length" => format!("at its length: who leads by {}", percentile_meaning()),
+            "length adjusted" => format!("length adjusted: who leads by {}", adjusted_meaning()),
+            _ => "without flagged: who leads by the stories without the flags named above".into(),
         });
     }
     sheet
-}
-
-fn heading(column: &ColumnVerdict) -> String {
-    match column.direction {
-        Direction::Higher => format!("{} ↑", column.key),
-        Direction::Lower => format!("{} ↓", column.key),
-        Direction::None => column.key.to_string(),
-    }
-}
-
-fn leads(column: &ColumnVerdict) -> String {
-    match &column.vote {
-        Vote::Votes => lead(&column.lead),
-        Vote::NoDirection => "no say: no direction".to_owned(),
-        Vote::Constant => "no say: all values equal".to_owned(),
-        Vote::Backwards { .. } => "no say: against ratings".to_owned(),
-    }
 }
 
 fn lead(lead: &Lead) -> String {

@@ -33,11 +33,17 @@ pub use names::{file_stem, unique_stems};
 pub use rankings::{correlation_symbol, meaning_of_r, metric_ranking};
 pub use sheet::{BiasedSetsPart, Cell, Form, Head, Mark, Sheet, Subject};
 pub use suite::{suite_cells, suite_sheets};
-pub use suite_words::{Verdict, suite_sentence, verdict};
-pub use systems::{flat_means, flat_pairs, flat_systems, system_sheets};
+pub use suite_words::{Reaction, reaction, suite_sentence};
+pub use systems::{
+    decimals, flat_means, flat_pairs, flat_systems, means_by_length, system_sheets, verdict_sheets,
+};
 pub(crate) use tests::INDEPENDENT;
 pub use tests::test_title;
-pub use verdict::{TrustLine, VerdictWords, verdict_words};
+pub use verdict::{
+    LEADERS_TITLE, LeadSign, QUESTION, TRUST_HEADING, TrustLine, TrustWords, VerdictWords,
+    by_one_column, column_conclusion, columns_left_out, key_with_arrow, legend, means_beside,
+    not_counted, verdict_words,
+};
 pub use words::capitalised;
 pub(crate) use words::joined;
 

@@ -2,7 +2,7 @@
 
 use storymeter_core::{Aspect, AspectTest, Column, Direction};
 
-use super::suite_words::verdict;
+use super::suite_words::reaction;
 use super::{Cell, Form, Sheet, Subject, unique_stems};
 use crate::outcome::{Absence, Outcome};
 use crate::suite::{SuiteCell, SuiteResult};
@@ -111,7 +111,9 @@ fn metric(result: &SuiteResult, column: &Column, id: String) -> Sheet {
                     pairs => pairs.into(),
                 });
                 row.extend(numbers.iter().map(|own| Cell::from((own.value)(cell))));
-                row.push(verdict(cell).map_or("".to_owned(), |verdict| verdict.to_string()).into());
+                row.push(
+                    reaction(cell).map_or("".to_owned(), |reaction| reaction.to_string()).into(),
+                );
             }
             (reason, _) => {
                 row.push(0usize.into());

@@ -31,7 +31,7 @@ const NEARLY_ALWAYS: f64 = 0.9;
 
 /// What one number of a suite says about a metric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Verdict {
+pub enum Reaction {
     /// The metric sees the damage: an AUC of 0.7 or more.
     Sees,
     /// The metric hardly sees the damage: an AUC from 0.55 to 0.7.
@@ -48,8 +48,8 @@ pub enum Verdict {
     Disturbed,
 }
 
-impl Verdict {
-    /// The verdict in one or two words, as in tables.
+impl Reaction {
+    /// One or two words, as in tables.
     pub fn name(self) -> &'static str {
         match self {
             Self::Sees => "sees",
@@ -63,7 +63,7 @@ impl Verdict {
     }
 }
 
-impl fmt::Display for Verdict {
+impl fmt::Display for Reaction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
     }
@@ -71,18 +71,18 @@ impl fmt::Display for Verdict {
 
 /// What a number says: the AUC where the twin is damaged, and the shift where it means the same.
 /// `None` where the number is absent.
-pub fn verdict(cell: &SuiteCell) -> Option<Verdict> {
+pub fn reaction(cell: &SuiteCell) -> Option<Reaction> {
     match cell.test {
         AspectTest::Discrimination => cell.auc.clone().ok().map(|auc| match auc {
-            auc if auc >= SEES => Verdict::Sees,
-            auc if auc >= HARDLY_SEES => Verdict::HardlySees,
-            auc if auc >= PREFERS_DAMAGE => Verdict::Blind,
-            _ => Verdict::PrefersDamage,
+            auc if auc >= SEES => Reaction::Sees,
+            auc if auc >= HARDLY_SEES => Reaction::HardlySees,
+            auc if auc >= PREFERS_DAMAGE => Reaction::Blind,
+            _ => Reaction::PrefersDamage,
         }),
         AspectTest::Invariance => cell.shift.clone().ok().map(|shift| match shift.abs() {
-            shift if shift < CALM => Verdict::Calm,
-            shift if shift < DISTURBED => Verdict::SlightlyDisturbed,
-            _ => Verdict::Disturbed,
+            shift if shift < CALM => Reaction::Calm,
+            shift if shift < DISTURBED => Reaction::SlightlyDisturbed,
+            _ => Reaction::Disturbed,
         }),
     }
 }
@@ -134,17 +134,17 @@ impl Subject<'_> {
 fn damages(name: &str, cells: &[&SuiteCell]) -> Vec<String> {
     // The measure is named once, beside the first number.
     let mut unit = "AUC ";
-    let mut claim = |wanted: Verdict, verb: &str| {
+    let mut claim = |wanted: Reaction, verb: &str| {
         let mut own: Vec<(&SuiteCell, f64)> = cells
             .iter()
-            .filter(|cell| verdict(cell) == Some(wanted))
+            .filter(|cell| reaction(cell) == Some(wanted))
             .filter_map(|cell| Some((*cell, cell.auc.clone().ok()?)))
             .collect();
         own.sort_by(|a, b| b.1.total_cmp(&a.1));
         let shown = |(cell, auc): (&SuiteCell, f64)| {
             let unit = std::mem::take(&mut unit);
             let order = match cell.right_order {
-                Ok(share) if wanted != Verdict::Sees && share >= NEARLY_ALWAYS => {
+                Ok(share) if wanted != Reaction::Sees && share >= NEARLY_ALWAYS => {
                     let percent = (100.0 * share).floor();
                     format!(", but {percent:.0}% of pairs in the right order")
                 }
@@ -155,11 +155,11 @@ fn damages(name: &str, cells: &[&SuiteCell]) -> Vec<String> {
         let own: Vec<String> = own.into_iter().map(shown).collect();
         (!own.is_empty()).then(|| format!("{verb} {}", joined(&own)))
     };
-    let sees = claim(Verdict::Sees, "sees");
+    let sees = claim(Reaction::Sees, "sees");
     let weak: Vec<String> = [
-        claim(Verdict::HardlySees, "hardly sees"),
-        claim(Verdict::Blind, "is blind to"),
-        claim(Verdict::PrefersDamage, "prefers the damaged twins of"),
+        claim(Reaction::HardlySees, "hardly sees"),
+        claim(Reaction::Blind, "is blind to"),
+        claim(Reaction::PrefersDamage, "prefers the damaged twins of"),
     ]
     .into_iter()
     .flatten()
@@ -176,8 +176,8 @@ fn damages(name: &str, cells: &[&SuiteCell]) -> Vec<String> {
 /// What harmless changes other than typos do to the metric, in one sentence at most.
 fn others(subject: &mut Subject<'_>, cells: &[&SuiteCell]) -> Option<String> {
     let mut unit = "shift ";
-    let mut own = |wanted: Verdict| {
-        let hits = cells.iter().filter(|cell| verdict(cell) == Some(wanted));
+    let mut own = |wanted: Reaction| {
+        let hits = cells.iter().filter(|cell| reaction(cell) == Some(wanted));
         let hits = hits.filter(|cell| cell.aspect != Aspect::Typo);
         let shown = |cell: &&SuiteCell| {
             let unit = std::mem::take(&mut unit);
@@ -186,7 +186,7 @@ fn others(subject: &mut Subject<'_>, cells: &[&SuiteCell]) -> Option<String> {
         };
         hits.map(shown).collect::<Vec<String>>()
     };
-    let (disturbed, slightly) = (own(Verdict::Disturbed), own(Verdict::SlightlyDisturbed));
+    let (disturbed, slightly) = (own(Reaction::Disturbed), own(Reaction::SlightlyDisturbed));
     match (disturbed.is_empty(), slightly.is_empty()) {
         (true, true) => None,
         (false, true) => {
@@ -223,7 +223,7 @@ fn typos(subject: &mut Subject<'_>, cells: &[&SuiteCell]) -> Option<String> {
     let typo = cells.iter().find(|cell| cell.aspect == Aspect::Typo)?.shift.clone().ok()?;
     let seen: Vec<f64> = cells
         .iter()
-        .filter(|cell| verdict(cell) == Some(Verdict::Sees))
+        .filter(|cell| reaction(cell) == Some(Reaction::Sees))
         .filter_map(|cell| match cell.shift.clone() {
             Err(Absence::NoSpread) => Some(f64::INFINITY),
             shift => shift.ok(),

@@ -1,10 +1,12 @@
 //! Comparisons of systems as sheets.
 
-use storymeter_core::Direction;
+use storymeter_core::{Direction, Key, Role};
 use storymeter_stats::LARGE_SAMPLE;
 
-use super::{Cell, Form, Sheet, Subject, file_stem};
+use super::verdict::{adjusted_meaning, key_with_arrow, percentile_meaning};
+use super::{Cell, Form, Sheet, Subject, file_stem, leaders};
 use crate::outcome::{Absence, Outcome};
+use crate::systems::verdict::{ColumnMean, LengthCheck, Verdict};
 use crate::systems::{ItemWins, Pairing, RankedSystem, SystemComparison, SystemPair};
 
 /// All sheets of some comparisons: the means by all columns where there are several, then the
@@ -13,12 +15,23 @@ use crate::systems::{ItemWins, Pairing, RankedSystem, SystemComparison, SystemPa
 /// The best mean is bold. Letters behind means name groups that cannot be told apart, and stars
 /// behind p-values mark significant ones; the notes say so.
 pub fn system_sheets(found: &[SystemComparison]) -> Vec<Sheet> {
+    all_sheets(found, None)
+}
+
+/// The same with what a verdict adds: who leads by what, where there are several columns, and
+/// beside the plain means those that allow for length, where lengths differ.
+pub fn verdict_sheets(verdict: &Verdict, found: &[SystemComparison]) -> Vec<Sheet> {
+    all_sheets(found, Some(verdict))
+}
+
+fn all_sheets(found: &[SystemComparison], verdict: Option<&Verdict>) -> Vec<Sheet> {
     let mut sheets = Vec::new();
     if found.len() > 1 {
+        sheets.extend(verdict.map(|verdict| leaders(verdict, found)));
         sheets.push(means(found));
     }
     for one in found {
-        sheets.push(ranking(one));
+        sheets.push(ranking(one, verdict));
         if !one.pairs.is_empty() {
             sheets.push(pairs(one));
         }
@@ -129,7 +142,8 @@ fn means(found: &[SystemComparison]) -> Sheet {
     let mut sheet =
         Sheet::new("means", Subject::SystemMeans, title, Form::Table).column("system", 0);
     for one in found {
-        sheet = sheet.column(heading(one), decimals(one));
+        sheet = sheet
+            .column(key_with_arrow(one.column.key.as_str(), one.column.direction), decimals(one));
     }
     // Systems stand in the order of the first column; the other columns may lack some of them.
     for system in found.first().map_or(&[][..], |one| &one.systems) {
@@ -158,8 +172,22 @@ fn means(found: &[SystemComparison]) -> Sheet {
     }
 }
 
+/// The means of the systems by one column, adjusted for length and as percentiles at the length of
+/// each story, if a verdict has them.
+pub fn means_by_length<'a>(
+    check: &'a LengthCheck,
+    key: &Key,
+    role: Role,
+) -> [Option<&'a [ColumnMean]>; 2] {
+    [&check.adjusted, &check.percentiles].map(|again| {
+        let columns = &again.as_ref()?.columns;
+        let own = columns.iter().find(|one| one.key == *key && one.role == role)?;
+        Some(own.means.as_slice())
+    })
+}
+
 /// The systems by one column, best first.
-fn ranking(found: &SystemComparison) -> Sheet {
+fn ranking(found: &SystemComparison, verdict: Option<&Verdict>) -> Sheet {
     let key = &found.column.key;
     let better = match found.column.direction {
         Direction::Higher => "higher is better",
@@ -177,8 +205,18 @@ fn ranking(found: &SystemComparison) -> Sheet {
     )
     .columns(["rank", "system", "stories"], 0)
     .columns(["mean", "low", "high", "sd"], digits)
-    .column("better than", 0)
     .brief();
+    let [adjusted, percentiles] = match verdict {
+        Some(verdict) => means_by_length(&verdict.length, key, found.column.role),
+        None => [None, None],
+    };
+    if adjusted.is_some() {
+        sheet = sheet.column("adjusted", digits);
+    }
+    if percentiles.is_some() {
+        sheet = sheet.column("percentile", 1);
+    }
+    sheet = sheet.column("better than", 0);
     if grouped {
         sheet = sheet.column("group", 0);
     }
@@ -192,8 +230,10 @@ fn ranking(found: &SystemComparison) -> Sheet {
             low,
             high,
             system.sd.clone().into(),
-            system.better_than.into(),
         ];
+        row.extend(adjusted.map(|means| mean_cell(means, &system.name, 1.0)));
+        row.extend(percentiles.map(|means| mean_cell(means, &system.name, 100.0)));
+        row.push(system.better_than.into());
         if grouped {
             row.push(found.letters(&system.name).into());
         }
@@ -210,11 +250,26 @@ fn ranking(found: &SystemComparison) -> Sheet {
          than",
         found.method.resamples
     ));
+    if adjusted.is_some() {
+        sheet = sheet.note(format!("adjusted: {}", adjusted_meaning()));
+    }
+    if percentiles.is_some() {
+        sheet = sheet.note(format!("percentile: {}", percentile_meaning()));
+    }
     if grouped {
         sheet = sheet.note(groups(found));
     }
     sheet.signature = found.signature.to_string();
     sheet
+}
+
+/// The mean of a system, times a factor. A system without stories in the comparison has none.
+fn mean_cell(means: &[ColumnMean], system: &str, factor: f64) -> Cell {
+    match means.iter().find(|own| own.system == system).map(|own| &own.mean) {
+        Some(Ok(mean)) => (factor * mean).into(),
+        Some(Err(reason)) => Cell::missing(reason),
+        None => Cell::missing(Absence::Empty),
+    }
 }
 
 /// Every two systems by one column.
@@ -322,16 +377,6 @@ fn is_best(system: &RankedSystem, found: &SystemComparison) -> bool {
         && found.systems.iter().any(|other| other.rank > 1 && other.mean.is_ok())
 }
 
-/// The key of a column with an arrow in the better direction.
-fn heading(found: &SystemComparison) -> String {
-    let arrow = match found.column.direction {
-        Direction::Higher => " ↑",
-        Direction::Lower => " ↓",
-        Direction::None => "",
-    };
-    format!("{}{arrow}", found.column.key)
-}
-
 fn interval(system: &RankedSystem) -> [Cell; 2] {
     match &system.interval {
         Ok(interval) => [interval.low.into(), interval.high.into()],
@@ -371,7 +416,7 @@ fn p_values(pair: &SystemPair) -> [Cell; 2] {
 
 /// As many decimals as show three digits of the largest standard deviation, or of the largest mean
 /// where nothing varies.
-pub(super) fn decimals(found: &SystemComparison) -> u8 {
+pub fn decimals(found: &SystemComparison) -> u8 {
     let largest = |values: &dyn Fn(&RankedSystem) -> Outcome<f64>| {
         found.systems.iter().filter_map(|one| values(one).ok()).map(f64::abs).fold(0.0, f64::max)
     };

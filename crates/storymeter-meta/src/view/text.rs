@@ -186,7 +186,7 @@ fn row_name(row: &[Cell]) -> String {
 
 /// A p-value with so many decimals. One of 2e-14 is not 0, so the smallest that they can show is
 /// its bound.
-fn p_value(p: f64, decimals: usize) -> String {
+pub fn p_text(p: f64, decimals: usize) -> String {
     let least = 10f64.powi(-(decimals as i32));
     if p < least { format!("<{least:.decimals$}") } else { format!("{p:.decimals$}") }
 }
@@ -195,7 +195,7 @@ fn p_value(p: f64, decimals: usize) -> String {
 fn shown(cell: &Cell, head: &Head, digits: Digits) -> String {
     match cell {
         Cell::Count(count) => count.to_string(),
-        Cell::Number(p) if head.p_values => p_value(*p, usize::from(head.decimals)),
+        Cell::Number(p) if head.p_values => p_text(*p, usize::from(head.decimals)),
         Cell::Number(value) => digits.text(*value),
         Cell::Text(text) => text.clone(),
         Cell::Missing(_) => "nan".into(),
@@ -259,8 +259,8 @@ mod tests {
 
     #[test]
     fn a_p_value_is_never_printed_as_zero() {
-        let shown = [2e-14, 0.00096, 0.05, 1.0].map(|p| p_value(p, 3));
+        let shown = [2e-14, 0.00096, 0.05, 1.0].map(|p| p_text(p, 3));
         assert_eq!(shown, ["<0.001", "<0.001", "0.050", "1.000"]);
-        assert_eq!(p_value(2e-8, 4), "<0.0001");
+        assert_eq!(p_text(2e-8, 4), "<0.0001");
     }
 }

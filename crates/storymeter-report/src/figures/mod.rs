@@ -17,7 +17,7 @@ use storymeter_meta::view::{BiasedSetsPart, Cell, Form, Sheet, Subject, unique_s
 use storymeter_meta::{Coefficient, Finding, Study};
 
 use crate::heat::Heat;
-use crate::inputs::{Inputs, Run};
+use crate::inputs::{Inputs, StudyRun};
 use crate::palette;
 use crate::report::Report;
 use crate::scatter;
@@ -268,7 +268,7 @@ pub(crate) fn all(report: &Report<'_>, set: FigureSet) -> Vec<Figure> {
     wanted.filter_map(|planned| draw(planned, report)).collect()
 }
 
-fn from_sheet(run: &Run, sheet: &Sheet, colours: &SystemColours) -> Option<Figure> {
+fn from_sheet(run: &StudyRun, sheet: &Sheet, colours: &SystemColours) -> Option<Figure> {
     if sheet.rows.len() * sheet.columns.len() > MOST_CELLS {
         return None;
     }

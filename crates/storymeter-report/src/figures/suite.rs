@@ -9,7 +9,7 @@ use storymeter_core::number::Digits;
 use storymeter_core::{Aspect, AspectTest, Key};
 use storymeter_meta::Outcome;
 use storymeter_meta::suite::{SuiteCell, SuiteResult};
-use storymeter_meta::view::verdict;
+use storymeter_meta::view::reaction;
 
 use crate::palette;
 use crate::svg::{Anchor, Canvas, Datum, Figure, short, text_width};
@@ -224,8 +224,8 @@ fn in_words(cell: &SuiteCell) -> String {
         1 => "1 pair".to_owned(),
         pairs => format!("{pairs} pairs"),
     };
-    let verdict = verdict(cell).map_or("", |verdict| verdict.name());
-    format!("{verdict}; AUC {}, shift {shift}, {size}", shown(cell.auc.clone()))
+    let reaction = reaction(cell).map_or("", |reaction| reaction.name());
+    format!("{reaction}; AUC {}, shift {shift}, {size}", shown(cell.auc.clone()))
 }
 
 /// Draws the titles above the columns of each test and the legends under them. Returns the right

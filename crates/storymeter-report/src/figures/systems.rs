@@ -1,7 +1,7 @@
 //! Systems by one metric: means with intervals, all pairs, and how the scores are distributed.
 
 use storymeter_core::Role;
-use storymeter_meta::systems::{SystemComparison, SystemPair};
+use storymeter_meta::systems::{SystemComparison, SystemPair, quartiles};
 
 use super::SystemColours;
 use super::forest::{self, Forest, Mark, Row};
@@ -201,7 +201,7 @@ pub(super) fn distribution(
             let datum = Datum { value: *value, row: name, column: &column };
             canvas.dot(at_x(*value), y + shift * 16.0, 2.2, colours.get(name), datum);
         }
-        let [first, median, third] = [0.25, 0.5, 0.75].map(|p| quantile(values, p));
+        let [first, median, third] = quartiles(values);
         let box_points = [
             (at_x(first), y - 12.0),
             (at_x(third), y - 12.0),
@@ -228,22 +228,9 @@ pub(super) fn distribution(
     Some(figure)
 }
 
-/// A quantile of sorted values, by linear interpolation.
-fn quantile(sorted: &[f64], p: f64) -> f64 {
-    let position = p * (sorted.len() - 1) as f64;
-    let (below, above) = (position.floor() as usize, position.ceil() as usize);
-    sorted[below] + (sorted[above] - sorted[below]) * position.fract()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn quantiles_are_numpys() {
-        // numpy.quantile([1, 2, 4, 8], [.25, .5, .75]) -> 1.75, 3, 5
-        assert_eq!([0.25, 0.5, 0.75].map(|p| quantile(&[1.0, 2.0, 4.0, 8.0], p)), [1.75, 3.0, 5.0]);
-    }
 
     #[test]
     fn a_difference_keeps_its_sign() {

@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use storymeter_meta::Study;
 use storymeter_meta::systems::SystemComparison;
 use storymeter_meta::view::{
-    Cell, Form, Sheet, Subject, capitalised, conclusion, meaning_of_r, metric_ranking, warnings,
+    Cell, Form, Sheet, Subject, TrustWords, capitalised, conclusion, meaning_of_r, metric_ranking,
+    warnings,
 };
 
 use super::Page;
@@ -28,8 +29,8 @@ impl Page<'_> {
             self.write_changes(changes);
         } else if let Some(study) = ranked {
             self.write_metrics(study);
-        } else if let Some(verdict) = report.comparisons().verdict() {
-            self.write_verdict(verdict);
+        } else if let Some((verdict, words)) = report.comparisons().verdict() {
+            self.write_verdict(verdict, words);
         } else if let Some(found) = report.comparisons().found.first() {
             self.write_systems(found);
         } else {
@@ -97,6 +98,7 @@ impl Page<'_> {
         let meaning = summary::verdict(study, highlight);
         let is_own = |source: &Source<'_>| matches!(source, Source::Ranking { .. });
         self.write_picture_and_meaning(is_own, &meaning, &note);
+        self.write_trust(&TrustWords::of_columns(&study.columns).lines);
     }
 
     fn write_changes(&mut self, changes: &ShownChanges) {
@@ -134,6 +136,8 @@ impl Page<'_> {
                     changed in the direction of the metric.";
         let is_own = |source: &Source<'_>| matches!(source, Source::Changes { .. });
         self.write_picture_and_meaning(is_own, &meaning, note);
+        let columns = self.report.inputs().runs.iter().flat_map(|run| &run.study.columns);
+        self.write_trust(&TrustWords::of_columns(summary::distinct(columns)).lines);
     }
 
     fn write_systems(&mut self, found: &SystemComparison) {
@@ -143,7 +147,7 @@ impl Page<'_> {
             _ => format!("Which system is best by {key}, and is that certain?"),
         };
         self.write_question(&question);
-        let (ranking, _) = systems::sheets(found);
+        let (ranking, _) = systems::sheets(None, found);
         let notes = ranking.iter().flat_map(|sheet| &sheet.notes);
         let notes: Vec<String> = notes.map(|note| capitalised(note)).collect();
         if let Some(ranking) = ranking {
@@ -153,6 +157,7 @@ impl Page<'_> {
         meaning.extend(warnings(found).into_iter().take(2));
         let is_own = |source: &Source<'_>| matches!(source, Source::Intervals { .. });
         self.write_picture_and_meaning(is_own, &meaning, &format!("{}.", notes.join(". ")));
+        self.write_trust(&TrustWords::of_columns([&found.column]).lines);
     }
 
     /// What there is, where nothing is ranked: training logs, or stories without scores.

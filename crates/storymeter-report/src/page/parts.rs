@@ -2,12 +2,16 @@
 
 use std::fmt::Write as _;
 
-use storymeter_meta::view::{Form, Sheet, capitalised, conclusion, metric_ranking, text, warnings};
+use storymeter_meta::systems::verdict::system_profiles;
+use storymeter_meta::view::{
+    Form, Sheet, TrustWords, capitalised, column_conclusion, conclusion, metric_ranking, text,
+    warnings,
+};
 use storymeter_meta::{Kind, Level};
 
 use super::Page;
 use crate::figures::Source;
-use crate::inputs::Run;
+use crate::inputs::StudyRun;
 use crate::summary;
 use crate::svg::escape;
 use crate::systems;
@@ -41,12 +45,12 @@ impl Page<'_> {
         self.write_method();
     }
 
-    fn runs(&self) -> impl Iterator<Item = (usize, &'_ Run)> {
+    fn runs(&self) -> impl Iterator<Item = (usize, &'_ StudyRun)> {
         self.report.inputs().runs.iter().enumerate()
     }
 
     /// Names the run above its section of a part, where there are several runs.
-    fn write_run_name(&mut self, run: &Run) {
+    fn write_run_name(&mut self, run: &StudyRun) {
         if self.report.inputs().runs.len() > 1 {
             let _ = writeln!(self.main, "<h3>{}</h3>", escape(&run.name));
         }
@@ -128,12 +132,26 @@ impl Page<'_> {
                 let heading = escape(paragraph.heading);
                 let _ = writeln!(self.main, "<h{level}>{heading}</h{level}><ul>{items}</ul>");
             }
+            if inputs.runs.len() > 1 {
+                self.write_trust(&TrustWords::of_columns(&run.study.columns).lines);
+            }
             self.write_warnings(run);
         }
+        self.write_texts();
         self.close_part();
     }
 
-    fn write_warnings(&mut self, run: &Run) {
+    /// Writes how long the stories of the systems are and which flags they have, if that is known.
+    fn write_texts(&mut self) {
+        let Some(stories) = self.report.inputs().stories() else { return };
+        let Ok(systems) = system_profiles(stories.scores()) else { return };
+        let is_known = systems.iter().any(|one| one.words.is_some() || !one.flags.is_empty());
+        if is_known && systems.len() > 1 {
+            self.write_profiles(&systems);
+        }
+    }
+
+    fn write_warnings(&mut self, run: &StudyRun) {
         let warnings = text::warnings(&run.study);
         if warnings.is_empty() {
             return;
@@ -159,7 +177,7 @@ impl Page<'_> {
         let about = format!("{} {pairs} by {}", found.pairs.len(), found.column.key);
         self.open_part("pairs", "Pairs", "Every two systems", &about);
         self.write_first_of(|source| matches!(source, Source::Pairs { .. }));
-        if let (_, Some(pairs)) = systems::sheets(found) {
+        if let (_, Some(pairs)) = systems::sheets(None, found) {
             self.write_sorted(pairs);
         }
         for text in warnings(found) {
@@ -193,7 +211,8 @@ impl Page<'_> {
             return;
         }
         // The first screen has the ranking by the first metric, unless it has a verdict.
-        let shown = usize::from(comparisons.verdict().is_none());
+        let verdict = comparisons.verdict().map(|(verdict, _)| verdict);
+        let shown = usize::from(verdict.is_none());
         let (name, heading, about) = match comparisons.found.len().saturating_sub(shown) {
             count if shown == 0 => ("Columns", "By each column", format!("{count} rankings")),
             count => {
@@ -210,8 +229,12 @@ impl Page<'_> {
         }
         for found in comparisons.found.iter().skip(shown) {
             let _ = writeln!(self.main, "<h3>{}</h3>", escape(found.column.key.as_str()));
-            self.paragraph("", &conclusion(found));
-            if let (Some(ranking), _) = systems::sheets(found) {
+            let sentence = match verdict {
+                Some(verdict) => column_conclusion(verdict, found),
+                None => conclusion(found),
+            };
+            self.paragraph("", &sentence);
+            if let (Some(ranking), _) = systems::sheets(verdict, found) {
                 self.write_sorted(ranking);
             }
         }
@@ -307,7 +330,14 @@ impl Page<'_> {
     }
 
     /// A closed part of the page that its script fills with a sheet.
-    fn write_details(&mut self, class: &str, run: &Run, at: usize, sheet: &Sheet, label: &str) {
+    fn write_details(
+        &mut self,
+        class: &str,
+        run: &StudyRun,
+        at: usize,
+        sheet: &Sheet,
+        label: &str,
+    ) {
         let position = run.shown_sheets().position(|shown| std::ptr::eq(shown, sheet));
         let Some(position) = position else { return };
         let _ = writeln!(
@@ -394,6 +424,6 @@ impl Page<'_> {
     }
 }
 
-fn has_heatmap(run: &Run) -> bool {
+fn has_heatmap(run: &StudyRun) -> bool {
     run.sheets.iter().any(|sheet| sheet.form == Form::Heatmap)
 }

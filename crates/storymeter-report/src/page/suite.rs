@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use storymeter_core::{Absence, Aspect, Key};
 use storymeter_meta::suite::{AspectSummary, Pairing, SuiteResult};
-use storymeter_meta::view::{Cell, Form, Sheet, Subject, capitalised, suite_sentence};
+use storymeter_meta::view::{Cell, Form, Sheet, Subject, TrustWords, capitalised, suite_sentence};
 
 use super::Page;
 use crate::figures::Source;
@@ -77,6 +77,7 @@ impl Page<'_> {
         if let Some(planned) = self.plan.iter().position(|one| is_own(&one.source)) {
             self.write_planned(planned);
         }
+        self.write_trust(&TrustWords::of_columns(&suite.result.metrics).lines);
         if at == 0 {
             self.write_reading();
         }

@@ -3,12 +3,15 @@
 
 use std::fmt::Write as _;
 
+use storymeter_core::Role;
 use storymeter_core::number::{Digits, percent, thousands};
-use storymeter_core::{Direction, Role};
-use storymeter_meta::systems::verdict::{
-    ColumnMean, ColumnVerdict, Lead, SystemProfile, Verdict, Vote,
+use storymeter_meta::systems::SystemComparison;
+use storymeter_meta::systems::verdict::{ColumnMean, ColumnVerdict, SystemProfile, Verdict};
+use storymeter_meta::view::{
+    LEADERS_TITLE, LeadSign, QUESTION, TRUST_HEADING, TrustLine, VerdictWords, by_one_column,
+    column_conclusion, decimals, key_with_arrow, legend, means_beside, means_by_length,
+    not_counted,
 };
-use storymeter_meta::view::{TrustLine, VerdictWords, conclusion, verdict_words};
 
 use super::Page;
 use crate::svg::escape;
@@ -19,29 +22,19 @@ const MOST_FLAGS: usize = 3;
 /// The most sentences under the headline. The others fold.
 const MOST_SENTENCES: usize = 4;
 
-/// The sign of a system that leads by a column after the correction.
-const LEADS: &str = "★";
-
-/// The sign of a system that leads by a column alone, but not after the correction.
-const LED: &str = "☆";
-
-/// The sign of systems that share the lead.
-const SHARES: &str = "≈";
-
 impl Page<'_> {
     /// Writes the first screen for systems: who is best, who leads by what, and why to doubt it.
-    pub fn write_verdict(&mut self, verdict: &Verdict) {
+    pub fn write_verdict(&mut self, verdict: &Verdict, words: &VerdictWords) {
         let found = &self.report.comparisons().found;
-        let words = verdict_words(verdict, found);
-        self.main
-            .push_str("<h2 id=\"summary-h\">Which system is best, and is that certain?</h2>\n");
-        self.write_headline(verdict, &words);
+        let _ = writeln!(self.main, "<h2 id=\"summary-h\">{QUESTION}</h2>");
+        self.write_headline(verdict, words);
         let own = self.report.inputs().highlight.as_ref();
         let own = found.first().filter(|one| own == Some(&one.column.key));
         if let Some(own) = own {
-            self.paragraph("", &format!("By {} alone: {}", own.column.key, conclusion(own)));
+            let conclusion = column_conclusion(verdict, own);
+            self.paragraph("", &by_one_column(own.column.key.as_str(), &conclusion));
         }
-        self.write_matrix(verdict);
+        self.write_matrix(verdict, found);
         self.write_trust(&words.trust);
     }
 
@@ -73,26 +66,45 @@ impl Page<'_> {
         self.main.push_str("</div>\n");
     }
 
-    fn write_matrix(&mut self, verdict: &Verdict) {
-        let mut heads = "<th scope=\"col\" class=\"word\">by</th>".to_owned();
-        for system in &verdict.systems {
-            let people = if system.is_people { " <small>people</small>" } else { "" };
-            let _ = write!(heads, "<th scope=\"col\">{}{people}</th>", escape(&system.name));
-        }
-        let about = profile_rows(verdict);
+    fn write_matrix(&mut self, verdict: &Verdict, found: &[SystemComparison]) {
+        let heads = heads("by", &verdict.systems);
+        let about = profile_rows(&verdict.systems, verdict.flags.known);
+        // The comparisons that the page has no room for are part of the verdict, not of the table.
+        let comparison = |column: &ColumnVerdict| {
+            found.iter().find(|one| one.column.key == column.key && one.column.role == column.role)
+        };
+        let shown = || verdict.columns.iter().filter_map(|one| Some((one, comparison(one)?)));
         let scores: String =
-            verdict.columns.iter().map(|column| column_row(column, verdict)).collect();
+            shown().map(|(column, own)| column_row(column, own, verdict)).collect();
         let _ = writeln!(
             self.main,
-            "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Who leads by what\">\
-             <table class=\"leaders\"><caption>Who leads by what</caption>\
+            "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{LEADERS_TITLE}\">\
+             <table class=\"leaders\"><caption>{LEADERS_TITLE}</caption>\
              <thead><tr>{heads}</tr></thead><tbody class=\"about-systems\">{about}</tbody>\
              <tbody>{scores}</tbody></table></div>"
         );
-        self.paragraph("caption", &legend(verdict));
+        self.paragraph("caption", &legend(verdict, shown().map(|(column, _)| column)));
+        for note in &self.report.comparisons().left_out {
+            self.paragraph("caption", note);
+        }
     }
 
-    fn write_trust(&mut self, lines: &[TrustLine]) {
+    /// Writes what the texts of systems are like, where there is no verdict about them.
+    pub fn write_profiles(&mut self, systems: &[SystemProfile]) {
+        let title = "The texts of the systems";
+        let has_flags = systems.iter().any(|system| !system.flags.is_empty());
+        let _ = writeln!(
+            self.main,
+            "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{title}\">\
+             <table class=\"leaders profiles\"><caption>{title}</caption>\
+             <thead><tr>{}</tr></thead><tbody>{}</tbody></table></div>",
+            heads("", systems),
+            profile_rows(systems, has_flags)
+        );
+    }
+
+    /// Writes how far columns can be trusted, if any says so.
+    pub fn write_trust(&mut self, lines: &[TrustLine]) {
         if lines.is_empty() {
             return;
         }
@@ -103,8 +115,7 @@ impl Page<'_> {
         let items: String = lines.iter().map(item).collect();
         let _ = writeln!(
             self.main,
-            "<h3 id=\"trust-h\">How far to trust the numbers</h3>\
-             <ul class=\"trust\" aria-labelledby=\"trust-h\">{items}</ul>"
+            "<h3 class=\"trust-heading\">{TRUST_HEADING}</h3><ul class=\"trust\">{items}</ul>"
         );
     }
 }
@@ -113,16 +124,25 @@ fn warns(lines: &[TrustLine]) -> bool {
     lines.iter().any(|line| line.is_warning)
 }
 
+/// The heads of a table with one column per system.
+fn heads(first: &str, systems: &[SystemProfile]) -> String {
+    let mut heads = format!("<th scope=\"col\" class=\"word\">{first}</th>");
+    for system in systems {
+        let people = if system.is_people { " <small>people</small>" } else { "" };
+        let _ = write!(heads, "<th scope=\"col\">{}{people}</th>", escape(&system.name));
+    }
+    heads
+}
+
 /// The rows about the texts: how many there are, how long they are, and what else is in them.
-fn profile_rows(verdict: &Verdict) -> String {
+fn profile_rows(systems: &[SystemProfile], with_flags: bool) -> String {
     let mut rows = String::new();
     let mut row = |name: &str, cell: &dyn Fn(&SystemProfile) -> String| {
-        let cells: String =
-            verdict.systems.iter().map(|one| format!("<td>{}</td>", cell(one))).collect();
+        let cells: String = systems.iter().map(|one| format!("<td>{}</td>", cell(one))).collect();
         let _ = write!(rows, "<tr><th scope=\"row\" class=\"word\">{name}</th>{cells}</tr>");
     };
     row("stories", &|system| thousands(system.stories as u64));
-    if verdict.systems.iter().any(|system| system.words.is_some()) {
+    if systems.iter().any(|system| system.words.is_some()) {
         row("words: median <small>and middle 80%</small>", &|system| match system.words {
             Some(words) => {
                 let [low, median, high] = [words.low, words.median, words.high]
@@ -132,7 +152,7 @@ fn profile_rows(verdict: &Verdict) -> String {
             None => "<i>unknown</i>".to_owned(),
         });
     }
-    if verdict.flags.known {
+    if with_flags {
         row("flags", &flags);
     }
     rows
@@ -156,35 +176,42 @@ fn flags(system: &SystemProfile) -> String {
     }
 }
 
-/// One column: the means of the systems with their intervals, and who leads.
-fn column_row(column: &ColumnVerdict, verdict: &Verdict) -> String {
-    let arrow = match column.direction {
-        Direction::Higher => " ↑",
-        Direction::Lower => " ↓",
-        Direction::None => "",
-    };
+/// One column: the means of the systems with their intervals, who leads, and the means that allow
+/// for length.
+fn column_row(column: &ColumnVerdict, found: &SystemComparison, verdict: &Verdict) -> String {
     let human = if column.role == Role::Human { " <small>rated by people</small>" } else { "" };
-    let aside = vote(&column.vote).map_or(String::new(), |text| {
-        format!(" <small class=\"no-say\">{}</small>", escape(&text))
+    let aside = not_counted(&column.vote).map_or(String::new(), |text| {
+        format!(" <small class=\"not-counted\">{}</small>", escape(&text))
     });
-    let decimals = decimals(column);
     let means = column.means.iter().filter_map(|own| own.mean.as_ref().ok().copied());
-    let digits = Digits::new(means, decimals);
+    let digits = Digits::new(means, decimals(found));
+    let by_length = means_by_length(&verdict.length, &column.key, column.role);
     let cell = |system: &SystemProfile| {
         let own = column.means.iter().find(|own| own.system == system.name);
-        let sign = sign(column, &system.name);
+        let sign = LeadSign::new(column, &system.name);
         let class = match sign {
-            Some(LEADS) => " class=\"leads\"",
+            Some(LeadSign::Leads) => " class=\"leads\"",
             Some(_) => " class=\"led\"",
             None => "",
         };
-        let sign = sign.map_or(String::new(), |sign| format!("<b>{sign}</b> "));
-        format!("<td{class}>{sign}{}</td>", own.map_or(String::new(), |own| mean(own, digits)))
+        let sign = sign.map_or(String::new(), |sign| format!("<b>{}</b> ", sign.symbol()));
+        let mean = own.map_or(String::new(), |own| mean(own, digits));
+        let [adjusted, percentile] = by_length.map(|means| {
+            let own = means?.iter().find(|own| own.system == system.name)?;
+            own.mean.as_ref().ok().copied()
+        });
+        let adjusted = adjusted.map(|mean| digits.text(mean));
+        let beside = match means_beside(adjusted.as_deref(), percentile) {
+            none if none.is_empty() => none,
+            beside => format!(" <small class=\"by-length\">{beside}</small>"),
+        };
+        format!("<td{class}>{sign}{mean}{beside}</td>")
     };
     let cells: String = verdict.systems.iter().map(cell).collect();
     // Keys of a family may be broken behind its name.
-    let key = escape(column.key.as_str()).replace('/', "/<wbr>");
-    format!("<tr><th scope=\"row\" class=\"word\">{key}{arrow}{human}{aside}</th>{cells}</tr>")
+    let key = escape(&key_with_arrow(column.key.as_str(), column.direction));
+    let key = key.replace('/', "/<wbr>");
+    format!("<tr><th scope=\"row\" class=\"word\">{key}{human}{aside}</th>{cells}</tr>")
 }
 
 /// A mean and its interval.
@@ -203,111 +230,58 @@ fn mean(own: &ColumnMean, digits: Digits) -> String {
     }
 }
 
-/// The sign of a system in the row of a column, if it leads.
-fn sign(column: &ColumnVerdict, system: &str) -> Option<&'static str> {
-    let survives = column.survives.as_ref();
-    let shares = |lead: &Lead| match lead {
-        Lead::Shared { systems } => systems.iter().any(|one| one == system),
-        _ => false,
-    };
-    if survives.and_then(Lead::alone) == Some(system) {
-        Some(LEADS)
-    } else if column.lead.alone() == Some(system) {
-        Some(LED)
-    } else if survives.map_or(shares(&column.lead), shares) {
-        Some(SHARES)
-    } else {
-        None
-    }
-}
-
-/// Why a column has no say, in words.
-fn vote(vote: &Vote) -> Option<String> {
-    match vote {
-        Vote::Votes => None,
-        Vote::NoDirection => Some("has no say: it is not known whether more is better".to_owned()),
-        Vote::Constant => Some("has no say: all values are equal".to_owned()),
-        Vote::Backwards { criterion, r, stories } => Some(format!(
-            "has no say: agrees the wrong way with {criterion} (r = {r:.2}, {stories} stories)"
-        )),
-    }
-}
-
-/// As many digits after the point as show one digit of half the narrowest interval.
-fn decimals(column: &ColumnVerdict) -> u8 {
-    let widths = column.means.iter().filter_map(|own| own.interval.as_ref().ok());
-    let narrowest = widths
-        .map(|interval| (interval.high - interval.low) / 2.0)
-        .filter(|half| *half > 0.0)
-        .fold(f64::INFINITY, f64::min);
-    if narrowest.is_finite() { (-narrowest.log10().floor()).clamp(0.0, 4.0) as u8 } else { 3 }
-}
-
-/// What the signs mean.
-fn legend(verdict: &Verdict) -> String {
-    let mut signs: Vec<&str> = Vec::new();
-    for column in &verdict.columns {
-        signs.extend(verdict.systems.iter().filter_map(|system| sign(column, &system.name)));
-    }
-    let tests = match verdict.tests {
-        1 => "for the one test".to_owned(),
-        tests => format!("over all {tests} tests of the table"),
-    };
-    let meanings = [
-        (
-            LEADS,
-            format!("significantly better than all others, also after Holm's correction {tests}"),
-        ),
-        (LED, "better than all others by this row alone, but not after that correction".to_owned()),
-        (SHARES, "shares the lead: better than some others, but not than each other".to_owned()),
-    ];
-    let used = meanings.iter().filter(|(sign, _)| signs.contains(sign));
-    let mut parts: Vec<String> = used.map(|(sign, meaning)| format!("{sign} {meaning}.")).collect();
-    if signs.is_empty() {
-        parts.push("No system leads by any row.".to_owned());
-    }
-    parts.push("↑ higher is better, ↓ lower is better.".to_owned());
-    parts.push("Small numbers: the 95% interval of the mean.".to_owned());
-    parts.join(" ")
-}
-
 #[cfg(test)]
 mod tests {
-    use storymeter_core::{Column, Row, ScoreTable};
+    use storymeter_core::{Column, Counts, Direction, Key, Row, ScoreTable, Validity};
+    use storymeter_meta::systems::verdict::verdict;
+    use storymeter_meta::systems::{Options, compare};
+    use storymeter_meta::view::verdict_words;
 
     use crate::inputs::{Inputs, NamedTable};
+    use crate::svg::escape;
     use crate::{Report, StoryTable};
 
     /// A name that is markup.
     const HOSTILE: &str = "<b>B&amp;</b>";
 
-    /// The page about two systems: the words and the two scores of each, and a flag of the first.
-    fn page(words: [u64; 2], scores: [[f64; 2]; 2]) -> String {
-        let mut rows = Vec::new();
-        let mut values = [Vec::new(), Vec::new()];
-        for item in 0..20u64 {
-            for (at, name) in ["heron", HOSTILE].into_iter().enumerate() {
-                rows.push(Row {
-                    id: item.to_string(),
-                    system: Some(name.to_owned()),
-                    item: item.to_string(),
-                    words: Some(words[at] + item % 3),
-                    flags: if at == 0 && item < 10 { vec!["preamble".into()] } else { vec![] },
-                    ..Row::default()
-                });
-                for (column, values) in values.iter_mut().enumerate() {
-                    let noise = (item as usize * (3 + column) + at) % 11;
-                    values.push(Ok(scores[column][at] + noise as f64 / 100.0));
-                }
-            }
-        }
-        let mut table = ScoreTable::new(rows);
-        let [first, second] = values;
-        table.push(Column::metric("plot", super::Direction::Higher), first);
-        table.push(Column::metric("slips", super::Direction::Lower), second);
+    /// The stories of two systems: the words of each, and a flag of the first.
+    fn rows(words: [u64; 2]) -> Vec<Row> {
+        let row = |item: u64, at: usize| Row {
+            id: item.to_string(),
+            system: Some(["heron", HOSTILE][at].to_owned()),
+            item: item.to_string(),
+            words: Some(words[at] + item % 3),
+            flags: if at == 0 && item < 10 { vec!["preamble".into()] } else { vec![] },
+            ..Row::default()
+        };
+        (0..20).flat_map(|item| [row(item, 0), row(item, 1)]).collect()
+    }
+
+    /// The page about a table, with a metric that the user points out.
+    fn page_of(table: ScoreTable, highlight: Option<&str>) -> String {
         let stories = StoryTable::new(table, None);
         let tables = vec![NamedTable { name: "scores".to_owned(), stories }];
-        Report::new(&Inputs { tables, ..Inputs::default() }).html()
+        let highlight = highlight.map(Key::new);
+        Report::new(&Inputs { tables, highlight, ..Inputs::default() }).html()
+    }
+
+    /// Adds a metric around a level of each system.
+    fn push(table: &mut ScoreTable, column: Column, levels: [f64; 2]) {
+        let step = 3 + table.columns().len();
+        let value = |row: usize| {
+            let (item, at) = (row / 2, row % 2);
+            Ok(levels[at] + ((item * step + at) % 11) as f64 / 100.0)
+        };
+        let values = (0..table.rows().len()).map(value).collect();
+        table.push(column, values);
+    }
+
+    /// The page about two systems: the words and the two scores of each.
+    fn page(words: [u64; 2], scores: [[f64; 2]; 2]) -> String {
+        let mut table = ScoreTable::new(rows(words));
+        push(&mut table, Column::metric("plot", Direction::Higher), scores[0]);
+        push(&mut table, Column::metric("slips", Direction::Lower), scores[1]);
+        page_of(table, Some("plot"))
     }
 
     /// The cells of the row that begins with these words.
@@ -342,5 +316,100 @@ mod tests {
         let words = cells(&page, "words");
         assert!(words[0].contains(">51 <small>50 to 52<"), "{words:?}");
         assert!(words[1].contains(">1,401 <small>1,400 to 1,402<"), "{words:?}");
+    }
+
+    #[test]
+    fn the_sentence_of_the_own_metric_claims_no_more_than_the_verdict() {
+        let page = page([50, 1400], [[0.3, 0.9], [0.2, 0.8]]);
+        let name = escape(HOSTILE);
+        let hedged = format!(
+            "<p>By plot alone: No clear winner by plot: {name} has the best mean, but that may have \
+             other reasons than better stories.</p>"
+        );
+        assert!(page.contains(&hedged));
+        // Neither the first screen nor the rankings by each column call a system better.
+        assert!(
+            !page.contains(&format!("{name} is better than")) && !page.contains("heron is better")
+        );
+        let clear = self::page([120, 121], [[0.3, 0.9], [0.8, 0.2]]);
+        assert!(clear.contains(&format!("By plot alone: {name} is better than heron by plot")));
+    }
+
+    #[test]
+    fn the_verdict_is_about_all_columns_also_where_the_tables_have_no_room() {
+        let mut table = ScoreTable::new(rows([120, 121]));
+        for at in 0..14 {
+            // The last metric alone prefers the other system.
+            let levels = if at == 13 { [0.9, 0.3] } else { [0.3, 0.9] };
+            let column = Column::metric(format!("metric-{at}").as_str(), Direction::Higher);
+            push(&mut table, column, levels);
+        }
+        let options = Options::default();
+        let found = compare(&table, &options).unwrap();
+        let judged = verdict(&table, &found, &options).unwrap();
+        let words = verdict_words(&judged, &found);
+        assert!(words.headline.starts_with("No clear winner: "), "{}", words.headline);
+        assert!(words.headline.contains("heron leads by metric-13"), "{}", words.headline);
+        let page = page_of(table, None);
+        for sentence in words.details.iter().chain([&words.headline]) {
+            assert!(page.contains(&escape(sentence)), "{sentence}");
+        }
+        assert!(
+            page.contains("The tables have 12 of 14 metrics; the verdict is about all of them.")
+        );
+        assert!(page.contains("over all 14 tests of the table"));
+        assert!(cells(&page, "metric-11 ↑").len() == 2 && !page.contains("word\">metric-12 ↑"));
+    }
+
+    #[test]
+    fn means_that_allow_for_length_stand_in_the_matrix_if_lengths_differ() {
+        let differ = page([50, 1400], [[0.3, 0.9], [0.2, 0.8]]);
+        let cell = &cells(&differ, "plot ↑")[1];
+        assert!(cell.contains("<small class=\"by-length\">adj. "), "{cell}");
+        assert!(!page([120, 121], [[0.3, 0.9], [0.8, 0.2]]).contains("by-length\">"));
+    }
+
+    fn card() -> Validity {
+        Validity {
+            measures: "whether a story hangs together".into(),
+            tested: "old stories".into(),
+            doubtful: "new stories".into(),
+            words: (20, 500),
+        }
+    }
+
+    #[test]
+    fn a_page_about_one_system_says_how_far_to_trust_a_trained_metric() {
+        let validity = Some(card());
+        let mut table = ScoreTable::new(rows([700, 700]).into_iter().step_by(2).collect());
+        let counts = Counts { present: 20, outside: 20, ..Counts::default() };
+        let metric = Column::metric("union", Direction::Higher);
+        push(
+            &mut table,
+            metric.with(|it| (it.validity, it.counts) = (validity, counts)),
+            [0.5, 0.5],
+        );
+        let page = page_of(table, None);
+        assert!(page.contains("<li class=\"warning\">Warning: union: whether a story hangs"));
+        assert!(page.contains("Here, 100% of these stories have other lengths."));
+    }
+
+    #[test]
+    fn a_page_about_a_study_has_trust_lengths_and_flags() {
+        let mut rated = rows([120, 700]);
+        for (at, row) in rated.iter_mut().enumerate() {
+            row.ratings.push("fun", Some((at * 7 % 5) as f64));
+        }
+        let mut table = ScoreTable::new(rated);
+        let validity = Some(card());
+        let metric = Column::metric("union", Direction::Higher);
+        push(&mut table, metric.with(|it| it.validity = validity), [0.5, 0.6]);
+        let study = storymeter_meta::table::analyse(&table, &Default::default()).unwrap();
+        let page = Report::new(&Inputs::of_study("study", study, table, None)).html();
+        assert!(page.contains("<li>union: whether a story hangs together; tested on old stories"));
+        assert!(page.contains("The texts of the systems"));
+        let words = cells(&page, "words");
+        assert!(words[1].contains(">701 <small>700 to 702<"), "{words:?}");
+        assert_eq!(cells(&page, "flags")[0], "><small>preamble 50%</small></td>");
     }
 }

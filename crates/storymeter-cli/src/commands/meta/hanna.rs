@@ -46,5 +46,5 @@ pub fn run(args: &HannaArgs, common: &Common) -> anyhow::Result<Outcome> {
     let inputs: Vec<PathBuf> = [&args.scores].into_iter().chain(&args.ratings).cloned().collect();
     let study = analyse(&args.scores, &options)?;
     drop(bar);
-    emit(&study, &inputs, &args.output)
+    emit(&study, &inputs, &args.output, common)
 }

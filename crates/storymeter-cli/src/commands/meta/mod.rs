@@ -16,7 +16,7 @@ use storymeter_core::{Error, file};
 use storymeter_meta::Study;
 use storymeter_meta::folder::{self, SheetSet};
 use storymeter_meta::view::text::Emphasis;
-use storymeter_meta::view::{self, Sheet, text};
+use storymeter_meta::view::{self, Sheet, TrustWords, text};
 
 use crate::Outcome;
 use crate::args::Common;
@@ -77,7 +77,12 @@ pub fn run(args: &MetaArgs, common: &Common) -> anyhow::Result<Outcome> {
 /// printed, and gets its name afterwards: a run that fails leaves neither.
 ///
 /// `inputs` are the files that the study was made from, none of which is overwritten.
-fn emit(study: &Study, inputs: &[PathBuf], output: &OutputArgs) -> anyhow::Result<Outcome> {
+fn emit(
+    study: &Study,
+    inputs: &[PathBuf],
+    output: &OutputArgs,
+    common: &Common,
+) -> anyhow::Result<Outcome> {
     let sheets = view::sheets(study);
     let ids = || sheets.iter().map(|sheet| sheet.id.as_str());
     let known = |id: &String| id == "all" || ids().any(|known| known == id);
@@ -93,10 +98,11 @@ fn emit(study: &Study, inputs: &[PathBuf], output: &OutputArgs) -> anyhow::Resul
     let wanted = || {
         sheets.iter().filter(|sheet| output.show.is_empty() || text::is_wanted(sheet, &output.show))
     };
+    let trust = output.format.trust(&TrustWords::of_columns(&study.columns), common.quiet);
     let mut out = Output::open(None, output.format.reader())?;
     match output.format {
         PrintFormat::Table => {
-            write!(out, "{}", text::study(study, &sheets, &output.show))?;
+            write!(out, "{}{trust}", text::study(study, &sheets, &output.show))?;
             if std::io::stdout().is_terminal() {
                 write!(out, "{}", pictures(&sheets, &output.show))?;
             }
@@ -104,7 +110,7 @@ fn emit(study: &Study, inputs: &[PathBuf], output: &OutputArgs) -> anyhow::Resul
         PrintFormat::Markdown | PrintFormat::Latex => {
             let shown = sheets.iter().filter(|sheet| text::is_wanted(sheet, &output.show));
             let tables = output.format.tables(&shown.collect::<Vec<_>>(), Emphasis::None);
-            write!(out, "{}", tables.unwrap_or_default())?;
+            write!(out, "{}{trust}", tables.unwrap_or_default())?;
         }
         PrintFormat::Csv => write!(out, "{}", text::long_csv(wanted(), names))?,
         PrintFormat::Json => {

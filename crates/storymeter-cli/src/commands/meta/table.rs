@@ -77,5 +77,5 @@ pub fn run(args: &TableArgs, common: &Common) -> anyhow::Result<Outcome> {
     inputs.extend(scored.chain(&args.stories).chain(&args.errors).cloned());
     let study = analyse(&scores, &options)?;
     drop(bar);
-    emit(&study, &inputs, &args.output)
+    emit(&study, &inputs, &args.output, common)
 }

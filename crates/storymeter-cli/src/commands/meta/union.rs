@@ -78,5 +78,5 @@ pub fn run(args: &UnionArgs, common: &Common) -> anyhow::Result<Outcome> {
     let inputs = inputs(&args.folder, &options)?;
     let study = analyse(&args.folder, &options)?;
     drop(bar);
-    emit(&study, &inputs, &args.output)
+    emit(&study, &inputs, &args.output, common)
 }

@@ -78,7 +78,7 @@ pub fn run(args: &RunArgs, data: &OpenMeva, common: &Common) -> anyhow::Result<O
             let title = format!("OpenMEVA's texts of {}", named.name);
             printed += &format!("\n{}", words(std::iter::once(title), args.format));
         }
-        printed += &args.printed(&result)?;
+        printed += &args.printed(&result, common.quiet)?;
         notes.extend(named.notes);
         notes.extend(scores.notes);
         if let Some(folder) = &args.output {

@@ -10,7 +10,7 @@ use storymeter_core::spreadsheet::TextCells;
 use storymeter_core::terminal::plain;
 use storymeter_core::{Aspect, Header, file};
 use storymeter_meta::suite::{SuiteOptions, SuiteResult, prepare};
-use storymeter_meta::view::{self, Sheet, text, typeset};
+use storymeter_meta::view::{self, Sheet, TrustWords, text, typeset};
 
 use super::{aspect, chosen, openmeva};
 use crate::Outcome;
@@ -116,7 +116,7 @@ pub fn run(args: &RunArgs, common: &Common) -> anyhow::Result<Outcome> {
     let folder = args.output.as_ref();
     let folder = folder.map(|path| prepare(&result, path, &inputs, args.cells())).transpose()?;
     let mut out = Output::open(None, args.format.reader())?;
-    out.write_all(args.printed(&result)?.as_bytes())?;
+    out.write_all(args.printed(&result, common.quiet)?.as_bytes())?;
     let written = out.finish();
     if !failed(&written)
         && let Some(folder) = folder
@@ -165,8 +165,9 @@ impl RunArgs {
         if self.raw_csv { TextCells::Raw } else { TextCells::Marked }
     }
 
-    /// The result in the format that the user wants.
-    pub fn printed(&self, result: &SuiteResult) -> anyhow::Result<String> {
+    /// The result in the format that the user wants. `is_quiet` keeps the words about how far to
+    /// trust it to one line.
+    pub fn printed(&self, result: &SuiteResult, is_quiet: bool) -> anyhow::Result<String> {
         Ok(match self.format {
             PrintFormat::Json => format!("{}\n", serde_json::to_string_pretty(result)?),
             PrintFormat::Jsonl => {
@@ -191,7 +192,8 @@ impl RunArgs {
                     .map(|warning| format!("Warning: {}: {}", warning.subject, warning.message));
                 let words = words(sentences.chain(warnings), self.format);
                 let tables = self.format.tables(&sheets, emphasis(false)).unwrap_or_default();
-                format!("{words}\n{tables}")
+                let trust = self.format.trust(&TrustWords::of_columns(&result.metrics), is_quiet);
+                format!("{words}\n{tables}{trust}")
             }
         })
     }

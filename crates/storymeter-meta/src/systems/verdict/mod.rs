@@ -21,6 +21,7 @@ use storymeter_stats::Interval;
 use self::decide::{Ballots, decide};
 pub(crate) use self::profile::is_people;
 use self::profile::{Stories, profiles};
+pub use self::trust::StoryCounts;
 use super::{Caution, Options, SystemComparison};
 use crate::error::Result;
 use crate::outcome::{Outcome, written};
@@ -34,7 +35,8 @@ pub const FLAGGED: f64 = 0.05;
 /// Two systems whose shares of a flag are further apart than this have different habits.
 pub const FLAGS_APART: f64 = 0.1;
 
-/// A column is used outside of what it was tested on if more than this share of the stories is.
+/// A column is used outside of what it was tested on if more than this share of the stories have
+/// other lengths, or if one flag is on more than this share of the texts.
 pub const OUTSIDE: f64 = 0.1;
 
 /// A column makes no winner by itself if more than this share of the stories is of other lengths
@@ -75,6 +77,7 @@ pub struct Verdict {
 /// Which system is best, if that can be said.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum VerdictOutcome {
     /// One system is best.
     Winner {
@@ -90,6 +93,7 @@ pub enum VerdictOutcome {
 /// Why no system is called the best.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Reason {
     /// No column has a direction and values that differ, or all of them run against the ratings.
     NoVote,
@@ -221,7 +225,7 @@ pub struct ColumnVerdict {
     pub role: Role,
     /// Whether more is better.
     pub direction: Direction,
-    /// Whether the column has a say.
+    /// Whether the column is counted.
     pub vote: Vote,
     /// Who leads by this column alone.
     pub lead: Lead,
@@ -234,14 +238,15 @@ pub struct ColumnVerdict {
     /// them, if people do not compete. This is after the correction over all columns and pairs.
     pub people: Option<PeoplePlace>,
     /// How far the numbers can be trusted here, if the column says so.
-    pub trust: Option<Trust>,
+    pub trust: Option<ColumnTrust>,
 }
 
-/// Whether a column has a say in a verdict.
+/// Whether a column is counted in a verdict.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Vote {
-    /// It has.
+    /// It is.
     Votes,
     /// It is not known whether more is better.
     NoDirection,
@@ -261,6 +266,7 @@ pub enum Vote {
 /// Who leads by a column.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Lead {
     /// One system is significantly better than all others.
     Alone {
@@ -312,17 +318,18 @@ pub struct PeoplePlace {
     pub machines: usize,
 }
 
-/// How far the numbers of a column can be trusted for these stories.
+/// How far the numbers of a column can be trusted for the stories that it scored.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Trust {
+pub struct ColumnTrust {
     /// What the column says of itself.
     pub validity: Validity,
     /// The share of stories of other lengths than those that it was tested on, of the stories
     /// whose length is known; `None` if none is.
     pub outside: Option<f64>,
-    /// The share of stories with a flag.
-    pub flagged: f64,
-    /// Whether that is so much that the line is a warning.
+    /// The most frequent flag of the texts, other than `cut` and `markdown`, which stories by
+    /// people have, too.
+    pub flag: Option<FlagShare>,
+    /// Whether one of these shares is so large that the line is a warning.
     pub warns: bool,
     /// Whether the column may make a winner by itself.
     pub decides: bool,
@@ -366,6 +373,7 @@ pub struct LengthCheck {
 /// Where the lengths of the stories are from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum LengthSource {
     /// The scores say how many words each story has.
     Words,
@@ -445,6 +453,14 @@ impl Verdict {
             _ => None,
         }
     }
+}
+
+/// The lengths and flags of each system of a table, where there is no comparison.
+///
+/// # Errors
+/// Returns an error if only some stories have a system.
+pub fn system_profiles(table: &ScoreTable) -> Result<Vec<SystemProfile>> {
+    Ok(profiles(&Stories::of_table(table, &[], &Options::default())?))
 }
 
 /// What the comparisons of a table by all its columns say together.
@@ -532,7 +548,7 @@ fn columns<'a>(
             survives: None,
             means: means(one),
             people: None,
-            trust: one.column.validity.as_ref().map(|validity| trust::trust(stories, validity)),
+            trust: trust::trust(stories, one),
         };
         (one, column)
     };

@@ -16,3 +16,4 @@ mod systems;
 mod text;
 mod union;
 mod verdict;
+mod verdict_words;

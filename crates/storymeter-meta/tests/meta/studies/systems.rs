@@ -152,7 +152,7 @@ fn where_nothing_differs_it_says_so() {
 }
 
 #[test]
-fn one_system_or_none_with_a_value_is_no_contest() {
+fn one_system_or_none_with_a_value_is_nothing_to_compare() {
     let found = by_union(Direction::Higher, &[("rain", 0, 0.25), ("rain", 1, 0.75)]);
     assert_eq!(
         conclusion(&found),

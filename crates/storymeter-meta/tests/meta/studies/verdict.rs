@@ -5,17 +5,17 @@ use std::fmt::Write as _;
 use storymeter_core::{Column, Direction, LengthClass, Norms, Row, ScoreTable, Validity, Value};
 use storymeter_meta::systems::verdict::{Lead, LengthSource, Reason, Verdict, Vote, verdict};
 use storymeter_meta::systems::{Options, SystemComparison, compare};
-use storymeter_meta::view::{leaders, text, verdict_words};
+use storymeter_meta::view::{leaders, not_counted, text, verdict_words};
 
 use crate::studies::support::noise;
 
 const ITEMS: usize = 40;
 
 /// A system: its name, about how many words its stories have, and the flag of every n-th story.
-type System<'a> = (&'a str, f64, Option<(&'a str, usize)>);
+pub(super) type System<'a> = (&'a str, f64, Option<(&'a str, usize)>);
 
 /// The stories of systems for the same items. Lengths reach from 0.6 to 1.4 times the middle.
-fn rows(systems: &[System<'_>]) -> Vec<Row> {
+pub(super) fn rows(systems: &[System<'_>]) -> Vec<Row> {
     let row = |at: usize, item: usize| {
         let (system, words, flag) = systems[at];
         let spread = 0.6 + 0.8 * noise(7000 + 100 * at + item);
@@ -33,7 +33,7 @@ fn rows(systems: &[System<'_>]) -> Vec<Row> {
 }
 
 /// Scores around the level of each system.
-fn levels(column: usize, levels: &[f64]) -> Vec<Value> {
+pub(super) fn levels(column: usize, levels: &[f64]) -> Vec<Value> {
     let value = |at: usize, item: usize| {
         let seed = 100_000 * (column + 1) + 1000 * at + item;
         Ok(levels[at] + 0.1 * noise(seed) + 0.05 * noise(item))
@@ -41,7 +41,7 @@ fn levels(column: usize, levels: &[f64]) -> Vec<Value> {
     (0..levels.len()).flat_map(|at| (0..ITEMS).map(move |item| value(at, item))).collect()
 }
 
-fn table(systems: &[System<'_>], columns: &[(&str, &[f64])]) -> ScoreTable {
+pub(super) fn table(systems: &[System<'_>], columns: &[(&str, &[f64])]) -> ScoreTable {
     let mut table = ScoreTable::new(rows(systems));
     for (at, (key, own)) in columns.iter().enumerate() {
         table.push(Column::metric(*key, Direction::Higher), levels(at, own));
@@ -49,25 +49,28 @@ fn table(systems: &[System<'_>], columns: &[(&str, &[f64])]) -> ScoreTable {
     table
 }
 
-fn options() -> Options {
+pub(super) fn options() -> Options {
     Options::default().with(|it| it.resamples = 1999)
 }
 
-fn judge_with(table: &ScoreTable, options: &Options) -> (Verdict, Vec<SystemComparison>) {
+pub(super) fn judge_with(
+    table: &ScoreTable,
+    options: &Options,
+) -> (Verdict, Vec<SystemComparison>) {
     let found = compare(table, options).unwrap();
     (verdict(table, &found, options).unwrap(), found)
 }
 
-fn judge(table: &ScoreTable) -> Verdict {
+pub(super) fn judge(table: &ScoreTable) -> Verdict {
     judge_with(table, &options()).0
 }
 
 /// All sentences, one per line.
-fn said(table: &ScoreTable) -> String {
+pub(super) fn said(table: &ScoreTable) -> String {
     said_with(table, &options())
 }
 
-fn said_with(table: &ScoreTable, options: &Options) -> String {
+pub(super) fn said_with(table: &ScoreTable, options: &Options) -> String {
     let (verdict, found) = judge_with(table, options);
     let words = verdict_words(&verdict, &found);
     let mut text = format!("{}\n", words.headline);
@@ -82,7 +85,7 @@ fn said_with(table: &ScoreTable, options: &Options) -> String {
 }
 
 /// Three systems of equal lengths without flags.
-const PLAIN: [System<'_>; 3] =
+pub(super) const PLAIN: [System<'_>; 3] =
     [("rain", 100.0, None), ("tale", 100.0, None), ("snow", 100.0, None)];
 
 #[test]
@@ -100,13 +103,18 @@ fn a_system_that_leads_by_a_metric_and_loses_by_none_is_the_winner() {
 }
 
 #[test]
-fn columns_without_direction_and_constant_columns_have_no_say() {
+fn columns_without_direction_and_constant_columns_are_not_counted() {
     let mut table = table(&PLAIN, &[("union", &[0.5, 0.7, 0.5])]);
     table.push(Column::metric("text-length", Direction::None), levels(5, &[9.0, 1.0, 1.0]));
     table.push(Column::metric("flat", Direction::Higher), vec![Ok(0.5); 3 * ITEMS]);
     let found = judge(&table);
     let votes: Vec<&Vote> = found.columns.iter().map(|one| &one.vote).collect();
     assert_eq!(votes, [&Vote::Votes, &Vote::NoDirection, &Vote::Constant]);
+    let cells: Vec<_> = votes.into_iter().filter_map(not_counted).collect();
+    assert_eq!(
+        cells,
+        ["not counted: its direction is not known", "not counted: all values are equal"]
+    );
     assert_eq!((found.winner(), found.tests), (Some("tale"), 3));
     let nothing = options().with(|it| it.columns = vec!["text-length".into(), "flat".into()]);
     let none = judge_with(&table, &nothing).0;
@@ -178,7 +186,7 @@ fn one_system_is_nothing_to_compare() {
 }
 
 /// A value that grows with the logarithm of the length and knows no system.
-fn by_length(table: &ScoreTable) -> Vec<Value> {
+pub(super) fn by_length(table: &ScoreTable) -> Vec<Value> {
     let value = |(at, row): (usize, &Row)| {
         let words = row.words.unwrap() as f64;
         Ok(0.2 * words.ln() + 0.05 * noise(40_000 + at))
@@ -217,7 +225,7 @@ fn a_lead_that_does_not_come_from_length_stays() {
 }
 
 /// Norms by which longer human stories score higher: up to 140 words about 0.5, then about 0.8.
-fn norms() -> Norms {
+pub(super) fn norms() -> Norms {
     let class = |longest, from: usize| LengthClass {
         longest,
         counts: (0..20).map(|bin| u64::from((from..from + 6).contains(&bin))).collect(),
@@ -254,6 +262,9 @@ fn lengths_that_hardly_overlap_cannot_be_told_from_the_lead() {
     // Where nobody leads, it is still said.
     let level: [(&str, &[f64]); 2] = [("union", &[0.5, 0.5, 0.5]), ("bleu", &[0.5, 0.5, 0.5])];
     insta::assert_snapshot!("apart_and_level", said(&table(&systems, &level)));
+    let two = said(&table(&systems[..2], &level.map(|(key, own)| (key, &own[..2]))));
+    let only = "The lengths of the stories of rain and of tale hardly overlap; their comparison";
+    assert!(two.contains(only), "{two}");
 }
 
 #[test]
@@ -315,7 +326,7 @@ fn a_winner_whose_stories_are_mostly_flagged_is_none() {
 }
 
 #[test]
-fn flags_are_said_also_where_no_column_has_a_say() {
+fn flags_are_said_also_where_no_column_is_counted() {
     let systems = [("rain", 100.0, None), ("tale", 100.0, Some(("preamble", 3)))];
     let mut table = ScoreTable::new(rows(&systems));
     table.push(Column::metric("text-length", Direction::None), levels(0, &[0.5, 0.8]));
@@ -324,7 +335,7 @@ fn flags_are_said_also_where_no_column_has_a_say() {
     assert!(said(&table).starts_with("tale scores higher than rain by text-length"));
 }
 
-fn validity(words: (u64, u64)) -> Option<Validity> {
+pub(super) fn validity(words: (u64, u64)) -> Option<Validity> {
     Some(Validity {
         measures: "whether a story hangs together".into(),
         tested: "short stories".into(),
@@ -354,12 +365,21 @@ fn a_column_that_was_tested_on_other_lengths_makes_no_winner_alone() {
         [Reason::OutsideLengths { system: "tale".into(), columns }]
     );
     insta::assert_snapshot!("tested_on_other_lengths", said(&outside));
+    let mut several = table_for((500, 900), &level);
+    let second =
+        Column::metric("ter", Direction::Higher).with(|it| it.validity = validity((600, 900)));
+    several.push(second, levels(2, &[0.5, 0.8, 0.5]));
+    let text = said(&several);
+    let expected = "tale leads only by union and ter, and more than half of the stories have other \
+                    lengths than those that they were tested on.";
+    assert!(text.contains(expected), "{text}");
+    assert!(text.contains("unlike those on which union and ter were tested."), "{text}");
     let helped = table_for((500, 900), &[0.5, 0.8, 0.5]);
     assert_eq!(judge(&helped).winner(), Some("tale"), "bleu does not depend on it");
 }
 
 /// The same with ratings of people: one per story, around the level of its system.
-fn rated(systems: &[System<'_>], criteria: &[(&str, &[f64])]) -> Vec<Row> {
+pub(super) fn rated(systems: &[System<'_>], criteria: &[(&str, &[f64])]) -> Vec<Row> {
     let mut all = rows(systems);
     for (at, (criterion, own)) in criteria.iter().enumerate() {
         for (row, value) in all.iter_mut().zip(levels(50 + at, own)) {
@@ -390,7 +410,7 @@ fn people_outrank_metrics() {
 }
 
 #[test]
-fn a_metric_against_the_ratings_has_no_say() {
+fn a_metric_against_the_ratings_is_not_counted() {
     let mut table = ScoreTable::new(rated(&PLAIN, &[("plot", &[0.5, 0.8, 0.5])]));
     let against = table.values(0).iter().map(|value| Ok(1.0 - value.clone().unwrap())).collect();
     table.push(Column::metric("union", Direction::Higher), against);
@@ -399,6 +419,8 @@ fn a_metric_against_the_ratings_has_no_say() {
     let found = judge(&table);
     assert!(matches!(&found.columns[1].vote, Vote::Backwards { r, .. } if *r < -0.99));
     assert_eq!(found.columns[2].vote, Vote::Votes, "less is better");
+    let cell = not_counted(&found.columns[1].vote).unwrap();
+    assert_eq!(cell, "not counted: it runs against the ratings of plot (r = -1.00)");
     insta::assert_snapshot!(said(&table));
 }
 
@@ -452,8 +474,9 @@ fn issue() -> ScoreTable {
         ("gpt-4", 1476.0, Some(("the-end", 5))),
     ];
     let mut table = ScoreTable::new(rows(&systems));
-    let column =
-        Column::metric("union", Direction::Higher).with(|it| it.validity = validity((20, 500)));
+    let (validity, norms) = (validity((20, 500)), Some(norms()));
+    let column = Column::metric("union", Direction::Higher)
+        .with(|it| (it.validity, it.norms) = (validity, norms));
     table.push(column, levels(0, &[0.8, 0.5, 0.4, 0.3]));
     for at in 0..7 {
         let key = format!("criteria/criterion-{}", at + 1);

@@ -128,15 +128,15 @@ fn sentences_say_what_a_metric_sees() {
 }
 
 #[test]
-fn every_cell_with_a_number_has_a_verdict_of_its_test() {
+fn every_cell_with_a_number_has_a_reaction_of_its_test() {
     for cell in &run(&three()).cells {
-        let Some(verdict) = view::verdict(cell) else {
+        let Some(reaction) = view::reaction(cell) else {
             assert!(cell.shift.is_err() && cell.is_constant());
             continue;
         };
         let of_invariance = matches!(
-            verdict,
-            view::Verdict::Calm | view::Verdict::SlightlyDisturbed | view::Verdict::Disturbed
+            reaction,
+            view::Reaction::Calm | view::Reaction::SlightlyDisturbed | view::Reaction::Disturbed
         );
         assert_eq!(of_invariance, cell.test == AspectTest::Invariance);
     }
