@@ -3,7 +3,6 @@
 //!
 //! A mean over three stories and its interval answer a question that nobody asks of three stories.
 
-use storymeter_core::number::place;
 use storymeter_core::{Pooling, ScoreColumn, Validity, length_range, terminal};
 use storymeter_executor::Part;
 
@@ -152,9 +151,8 @@ impl Few<'_> {
 /// Where a value stands among human stories of the same length, if that is known.
 fn standing(column: &ScoreColumn, value: f64, story: &FewStory) -> String {
     let Some(norms) = &column.norms else { return String::new() };
-    let (share, lengths) = (norms.share_below(value, story.words), norms.lengths(story.words));
-    let (Some(share), Some(lengths)) = (share, lengths) else { return String::new() };
-    let place = place(share);
+    let (place, lengths) = (norms.place(value, story.words), norms.lengths(story.words));
+    let (Some(place), Some(lengths)) = (place, lengths) else { return String::new() };
     format!("{place} of {} with {}", norms.stories(story.words), length_range(lengths))
 }
 
