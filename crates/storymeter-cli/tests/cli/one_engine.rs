@@ -127,7 +127,7 @@ fn several_stories_of_one_item_are_one_observation_everywhere() {
     let wanted = said_by_compare(&sandbox);
     assert_same(said_by_score(&sandbox, "text-length"), wanted, "score --against");
     assert_eq!(said_by_meta(&sandbox), wanted, "meta table");
-    let run = sandbox.run("meta table scores.jsonl -o study --overwrite").succeeds();
+    let run = sandbox.run("meta table scores.jsonl -o again").succeeds();
     assert!(run.stdout().contains("their means are analysed"), "{}", run.stdout());
     sandbox.run("report scores.jsonl -o scores.html --quiet").succeeds();
     assert_page_has(&sandbox, "scores.html", wanted);
