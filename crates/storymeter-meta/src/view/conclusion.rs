@@ -1,9 +1,13 @@
 //! What a comparison of systems means, in words.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 use storymeter_core::{Direction, Role, number};
+use storymeter_stats::Pairing;
 
 use super::verdict::{VerdictWords, column_conclusion, verdict_words};
+use super::words::joined_short;
 use crate::systems::verdict::Verdict;
 use crate::systems::{Caution, RankedSystem, SystemComparison, SystemPair, is_people};
 
@@ -384,6 +388,13 @@ pub fn warnings(found: &SystemComparison) -> Vec<String> {
     let mut sentences = Vec::new();
     let mut unspoken = Vec::new();
     for caution in &found.cautions {
+        // One sentence names all systems with several stories for an item.
+        if let Caution::Averaged { .. } = caution {
+            if !sentences.contains(&averaged(found)) {
+                sentences.push(averaged(found));
+            }
+            continue;
+        }
         let alike =
             |other: &&Caution| std::mem::discriminant(*other) == std::mem::discriminant(caution);
         let kind = found.cautions.iter().filter(alike).count();
@@ -415,22 +426,22 @@ fn warning(found: &SystemComparison, caution: &Caution) -> String {
             if *stories == 1 { "has" } else { "have" },
             if *stories == 1 { "is" } else { "are" },
         ),
-        Caution::Averaged { system, items } => format!(
-            "{} has several stories for {}; their mean counts in paired tests.",
-            short(system),
-            counted(*items, "item", "items")
-        ),
-        Caution::PartlyShared { first, second, shared, items } => format!(
-            "{} and {} are compared on the {} that both have, of up to {items}.",
-            short(first),
-            short(second),
-            counted(*shared, "item", "items")
-        ),
+        Caution::Averaged { .. } => averaged(found),
+        Caution::PartlyShared { first, second, shared, items } => {
+            // In one order for all columns, so that the sentence is said once.
+            let (one, other) = (first.min(second), first.max(second));
+            format!(
+                "{} and {} are compared on the {} that both have, of up to {items}.",
+                short(one),
+                short(other),
+                counted(*shared, "item", "items")
+            )
+        }
         Caution::NeverSignificant { first, second, stories, needed } => format!(
-            "{} and {} have {}: with fewer than {needed}, no difference can be significant.",
+            "{} and {} have {} to compare: with fewer than {needed}, no difference can be significant.",
             short(first),
             short(second),
-            counted(*stories, "story to compare", "stories to compare")
+            counted_as(found, [first, second], *stories)
         ),
         Caution::FewResamples { needed } => format!(
             "With {} resamples and {} pairs, no difference can be significant; it takes {needed} \
@@ -444,9 +455,52 @@ fn warning(found: &SystemComparison, caution: &Caution) -> String {
             short(first),
             short(second),
             effect.abs(),
-            counted(*stories, "story", "stories")
+            counted_as(found, [first, second], *stories)
         ),
     }
+}
+
+/// "14 items" where several stories are of one item, so that the test counts items; else stories.
+fn counted_as(found: &SystemComparison, systems: [&str; 2], count: usize) -> String {
+    let has_several = |name: &str| {
+        let is_it = |caution: &Caution| matches!(caution, Caution::Averaged { system, .. } if system == name);
+        found.cautions.iter().any(is_it)
+    };
+    let has_more = |name: &str, items: usize| {
+        found.systems.iter().any(|one| one.name == name && one.stories > items)
+    };
+    let [first, second] = systems;
+    let is_items = found.pair(first, second).is_some_and(|pair| match pair.design {
+        Pairing::Paired { .. } => systems.into_iter().any(has_several),
+        // Stories that are all of one item stand for themselves.
+        Pairing::Unpaired { first, second } => {
+            has_more(&pair.first, first) || has_more(&pair.second, second)
+        }
+    });
+    let [one, many] = if is_items { ["item", "items"] } else { ["story", "stories"] };
+    counted(count, one, many)
+}
+
+/// "a and b have several stories for 14 items, and c for 3": the systems in the order of their
+/// names, which is the same for all columns.
+fn averaged(found: &SystemComparison) -> String {
+    let mut counts: BTreeMap<usize, Vec<String>> = BTreeMap::new();
+    for caution in &found.cautions {
+        if let Caution::Averaged { system, items } = caution {
+            counts.entry(*items).or_default().push(short(system));
+        }
+    }
+    let part = |(at, (items, mut systems)): (usize, (usize, Vec<String>))| {
+        systems.sort_unstable();
+        let have = match (at, systems.len()) {
+            (0, 1) => " has several stories",
+            (0, _) => " have several stories",
+            _ => "",
+        };
+        format!("{}{have} for {}", joined_short(&systems), counted(items, "item", "items"))
+    };
+    let parts: Vec<String> = counts.into_iter().rev().enumerate().map(part).collect();
+    format!("{}; their mean counts in paired tests.", parts.join(", and "))
 }
 
 /// A p-value as it is written in papers: `p = 0.012`, or `p < 0.001`.

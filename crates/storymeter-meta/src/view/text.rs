@@ -175,9 +175,10 @@ pub(super) fn missing(sheet: &Sheet) -> Vec<String> {
     shown.chain(rest).collect()
 }
 
-/// The words that a row begins with.
+/// The words that a row begins with, behind its rank if it has one.
 fn row_name(row: &[Cell]) -> String {
-    let words = row.iter().map_while(|cell| match cell {
+    let behind = row.iter().skip_while(|cell| matches!(cell, Cell::Count(_)));
+    let words = behind.map_while(|cell| match cell {
         Cell::Text(text) => Some(text.as_str()),
         _ => None,
     });

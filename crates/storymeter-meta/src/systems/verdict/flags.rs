@@ -6,7 +6,9 @@ use storymeter_text::flags::Flag;
 use super::decide::Ballots;
 use super::profile::Stories;
 use super::recheck::{recheck, values_of};
-use super::{FLAGGED, FLAGS_APART, FlagCheck, RaisedFlag, Reason, SystemProfile};
+use super::{
+    FLAGGED, FLAGS_APART, FlagCheck, RaisedFlag, Reason, Recheck, StoriesLeft, SystemProfile,
+};
 use crate::error::Result;
 use crate::systems::Options;
 
@@ -56,8 +58,10 @@ fn raised(stories: &Stories<'_>, systems: &[SystemProfile]) -> Vec<RaisedFlag> {
         let largest = share(most);
         let is_common = flag != Flag::Cut.name() && largest > FLAGGED;
         if is_common || largest - smallest > FLAGS_APART {
+            let least = competing.iter().filter(|one| share(one) <= smallest);
+            let least = least.map(|one| one.name.clone()).collect();
             let (flag, system) = (flag.to_owned(), most.name.clone());
-            raised.push(RaisedFlag { flag, system, share: largest, smallest });
+            raised.push(RaisedFlag { flag, system, share: largest, smallest, least });
         }
     }
     // The sort is stable, so equal shares stay in the order of their names.
@@ -72,8 +76,12 @@ impl FlagCheck {
         let mut reasons = Vec::new();
         let system = leader.to_owned();
         if without.leader.as_deref() != Some(leader) {
-            let now = without.leader.clone();
-            reasons.push(Reason::LostWithoutFlagged { system: system.clone(), now });
+            let few = self.too_few(leader, without, systems);
+            let (system, now) = (system.clone(), without.leader.clone());
+            reasons.push(match few.is_empty() {
+                true => Reason::LostWithoutFlagged { system, now },
+                false => Reason::UncheckedWithoutFlagged { system, few },
+            });
         }
         let own = systems.iter().zip(&self.left).find(|(one, _)| one.name == leader);
         if let Some((one, &left)) = own
@@ -82,5 +90,35 @@ impl FlagCheck {
             reasons.push(Reason::FewUnflagged { system, left, stories: one.stories });
         }
         reasons
+    }
+
+    /// The systems that have so few stories left that they cannot be compared with the leader; the
+    /// leader itself where it has fewer.
+    fn too_few(
+        &self,
+        leader: &str,
+        without: &Recheck,
+        systems: &[SystemProfile],
+    ) -> Vec<StoriesLeft> {
+        let left = |name: &str| {
+            let at = systems.iter().position(|one| one.name == name);
+            at.map_or(0, |at| self.left[at])
+        };
+        let fewer = |(one, other): &(String, String)| {
+            let other = match (one == leader, other == leader) {
+                (true, _) => other,
+                (_, true) => one,
+                _ => return None,
+            };
+            Some(if left(leader) < left(other) { leader.to_owned() } else { other.clone() })
+        };
+        let few: Vec<String> = without.untested.iter().filter_map(fewer).collect();
+        let named = systems.iter().filter(|one| few.contains(&one.name));
+        let counted = |one: &SystemProfile| StoriesLeft {
+            system: one.name.clone(),
+            left: left(&one.name),
+            stories: one.stories,
+        };
+        named.map(counted).collect()
     }
 }

@@ -5,7 +5,9 @@ use storymeter_core::{Absence, Norms, Range, Value};
 use super::decide::Ballots;
 use super::profile::Stories;
 use super::recheck::{Values, recheck, values_of};
-use super::{LENGTH_RATIO, LengthCheck, LengthPair, LengthSource, Reason, SystemProfile};
+use super::{
+    ColumnMean, LENGTH_RATIO, LengthCheck, LengthPair, LengthSource, Reason, SystemProfile,
+};
 use crate::error::Result;
 use crate::systems::{Options, SystemComparison};
 
@@ -57,6 +59,13 @@ pub(super) fn check(
     check.percentiles = again(shares.collect())?;
     let rest = voting().filter_map(|(at, one)| Some((at, adjusted(stories, one)?, Range::ANY)));
     check.adjusted = again(rest.collect())?;
+    for column in check.adjusted.iter_mut().flat_map(|again| &mut again.columns) {
+        let own = |one: &&&SystemComparison| {
+            one.column.key == column.key && one.column.role == column.role
+        };
+        let range = ballots.comparisons.iter().find(own).map_or(Range::ANY, |one| one.column.range);
+        column.means.iter_mut().for_each(|own| leave_out_impossible(own, range));
+    }
     Ok(check)
 }
 
@@ -141,6 +150,16 @@ fn adjusted(stories: &Stories<'_>, found: &SystemComparison) -> Option<Vec<Value
         Ok(value - slope * (log(words) - centre))
     };
     Some(values.iter().zip(&stories.words).map(adjust).collect())
+}
+
+/// Leaves out a mean that no stories can have. The differences between adjusted means hold where
+/// the line that is subtracted leaves the possible values, but such a mean is none of any stories.
+fn leave_out_impossible(own: &mut ColumnMean, range: Range) {
+    if own.mean.as_ref().is_ok_and(|mean| range.clamp(*mean) != *mean) {
+        let reason =
+            Absence::because(format!("the adjustment leaves the possible values ({range})"));
+        (own.mean, own.interval) = (Err(reason.clone()), Err(reason));
+    }
 }
 
 /// The logarithm of a number of words. An empty text counts as one word.

@@ -153,6 +153,13 @@ pub enum Reason {
         /// The system that leads by the other stories, if one does.
         now: Option<String>,
     },
+    /// Whether the lead is lost without the flagged stories cannot be tested.
+    UncheckedWithoutFlagged {
+        /// The system that leads by all stories.
+        system: String,
+        /// The systems of which too few stories are left to compare them.
+        few: Vec<StoriesLeft>,
+    },
     /// Fewer than half of the stories of the system that leads are without the flags.
     FewUnflagged {
         /// The system that leads.
@@ -162,6 +169,17 @@ pub enum Reason {
         /// The number of its stories.
         stories: usize,
     },
+}
+
+/// How many stories of a system are without the flags that are worth a word.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StoriesLeft {
+    /// The system.
+    pub system: String,
+    /// The number of its stories without the flags.
+    pub left: usize,
+    /// The number of its stories.
+    pub stories: usize,
 }
 
 /// A system that is better than the one that leads, by one column.
@@ -420,6 +438,8 @@ pub struct RaisedFlag {
     pub share: f64,
     /// The smallest share of any system.
     pub smallest: f64,
+    /// The systems that have the smallest share.
+    pub least: Vec<String>,
 }
 
 /// The comparison made once more, with other values or fewer stories.
@@ -430,6 +450,9 @@ pub struct Recheck {
     /// The system that leads by all columns together, if one does. Columns without other values
     /// keep those that they have.
     pub leader: Option<String>,
+    /// The pairs of systems that have too few stories here to be tested by any column, although
+    /// they were tested by all stories.
+    pub untested: Vec<(String, String)>,
 }
 
 /// One column of a [`Recheck`].

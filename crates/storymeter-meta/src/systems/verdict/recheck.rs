@@ -8,7 +8,7 @@ use super::decide::{Ballots, decide};
 use super::profile::Stories;
 use super::{Recheck, RecheckedColumn, means};
 use crate::error::Result;
-use crate::systems::{Options, SystemComparison, compare};
+use crate::systems::{Caution, Options, SystemComparison, SystemPair, compare};
 
 /// The columns of a comparison that is made once more: for each its position among the columns
 /// that vote, its values by row of the table, and the values that are possible.
@@ -71,6 +71,33 @@ pub(super) fn recheck(
     };
     Ok(Recheck {
         columns: found.iter().map(column).collect(),
+        untested: untested(&ballots.comparisons, &again.comparisons),
         leader: decide(&again, &options).ok(),
     })
+}
+
+/// The pairs that some column tested before, and that none can test now.
+fn untested(before: &[&SystemComparison], now: &[&SystemComparison]) -> Vec<(String, String)> {
+    let mut pairs: Vec<(String, String)> = Vec::new();
+    for pair in before.iter().flat_map(|one| one.pairs.iter().filter(|pair| is_tested(one, pair))) {
+        let (first, second) = (pair.first.as_str(), pair.second.as_str());
+        let is_it = |(one, other): &(String, String)| {
+            (one == first && other == second) || (one == second && other == first)
+        };
+        let again =
+            |one: &&SystemComparison| one.pair(first, second).is_some_and(|it| is_tested(one, it));
+        if !pairs.iter().any(is_it) && !now.iter().any(again) {
+            pairs.push((first.to_owned(), second.to_owned()));
+        }
+    }
+    pairs
+}
+
+/// Whether the two systems have so many stories that a difference could be found.
+fn is_tested(found: &SystemComparison, pair: &SystemPair) -> bool {
+    let rules_out = |caution: &Caution| {
+        matches!(caution, Caution::NeverSignificant { first, second, .. }
+            if *first == pair.first && *second == pair.second)
+    };
+    pair.found.is_ok() && !found.cautions.iter().any(rules_out)
 }

@@ -13,7 +13,7 @@ use super::words::joined_short;
 use crate::systems::SystemComparison;
 use crate::systems::verdict::{
     ColumnGroup, ColumnVerdict, FlagCheck, Lead, LengthCheck, LengthSource, PeoplePlace, Reason,
-    Recheck, Verdict, VerdictOutcome, Vote,
+    Recheck, StoriesLeft, Verdict, VerdictOutcome, Vote,
 };
 pub use sentences::{
     LEADERS_TITLE, QUESTION, TRUST_HEADING, by_one_column, columns_left_out, key_with_arrow,
@@ -145,7 +145,10 @@ impl Words<'_> {
             )
         };
         let of_flags = |reason: &&Reason| {
-            matches!(reason, Reason::LostWithoutFlagged { .. } | Reason::FewUnflagged { .. })
+            matches!(
+                reason,
+                Reason::LostWithoutFlagged { .. } | Reason::UncheckedWithoutFlagged { .. }
+            )
         };
         let (length, others): (Vec<&Reason>, Vec<&Reason>) =
             verdict.reasons.iter().partition(of_length);
@@ -155,6 +158,7 @@ impl Words<'_> {
         details.extend(verdict.leader.as_ref().and_then(|one| length_holds(&verdict.length, one)));
         details.extend(raised(&verdict.flags));
         details.extend(flags.iter().filter_map(|reason| self.reason(reason)));
+        details.extend(self.few_unflagged());
         details.extend(others.iter().filter_map(|reason| self.reason(reason)));
         details.extend(verdict.columns.iter().filter_map(backwards));
         details.extend(self.metrics_beside_people());
@@ -261,13 +265,36 @@ impl Words<'_> {
             Reason::LostWithoutFlagged { system, now } => {
                 sentences::lost_without_flagged(system, now.as_deref())
             }
-            Reason::FewUnflagged { system, left, stories } => {
-                sentences::few_unflagged(system, *left, *stories)
+            Reason::UncheckedWithoutFlagged { system, few } => {
+                sentences::unchecked_without_flagged(system, few)
             }
-            Reason::LengthsApart { .. }
+            // One sentence counts the stories of all systems.
+            Reason::FewUnflagged { .. }
+            | Reason::LengthsApart { .. }
             | Reason::LostByPercentile { .. }
             | Reason::LostByAdjustment { .. } => return None,
         })
+    }
+
+    /// Of which systems fewer than half of the stories are without the flags, unless that was
+    /// said.
+    fn few_unflagged(&self) -> Option<String> {
+        let is_said = |name: &str| {
+            self.verdict.reasons.iter().any(|reason| {
+                matches!(reason, Reason::UncheckedWithoutFlagged { few, .. }
+                    if few.iter().any(|one| one.system == name))
+            })
+        };
+        let systems = self.verdict.systems.iter().zip(&self.verdict.flags.left);
+        let few: Vec<StoriesLeft> = systems
+            .filter(|(one, left)| 2 * **left < one.stories && !is_said(&one.name))
+            .map(|(one, &left)| StoriesLeft {
+                system: one.name.clone(),
+                left,
+                stories: one.stories,
+            })
+            .collect();
+        (!few.is_empty()).then(|| sentences::few_unflagged(&few))
     }
 
     /// These columns, with the members of a family together.

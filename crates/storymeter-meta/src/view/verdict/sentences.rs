@@ -12,7 +12,7 @@ use storymeter_text::flags::Flag;
 use storymeter_text::kind::TextKind;
 
 use super::LeadSign;
-use crate::systems::verdict::{ColumnTrust, FLAGS_APART, RaisedFlag, Vote};
+use crate::systems::verdict::{ColumnTrust, FLAGS_APART, RaisedFlag, StoriesLeft, Vote};
 use crate::view::conclusion::{counted, short};
 use crate::view::words::{joined, joined_short};
 
@@ -281,12 +281,11 @@ pub(super) fn leads_without_length(
 /// What many texts of a system have that is not story.
 pub(super) fn raised(one: &RaisedFlag) -> String {
     let texts = format!("{} of the texts of {}", percent(one.share), short(&one.system));
+    let least = joined_short(&one.least.iter().map(|name| short(name)).collect::<Vec<_>>());
     let others = match (one.share - one.smallest > FLAGS_APART, one.smallest) {
         (false, _) => String::new(),
-        (true, 0.0) => ", and none of those of another system".to_owned(),
-        (true, smallest) => {
-            format!(", but only {} of those of another system", percent(smallest))
-        }
+        (true, 0.0) => format!(", and none of those of {least}"),
+        (true, smallest) => format!(", but only {} of those of {least}", percent(smallest)),
     };
     let way_out = match Flag::from_name(&one.flag).is_some_and(Flag::is_cleaned) {
         true => "; the option clean of score removes that",
@@ -320,12 +319,33 @@ pub(super) fn lost_without_flagged(system: &str, now: Option<&str>) -> String {
     format!("Without these stories, {}.", lost(system, now))
 }
 
-pub(super) fn few_unflagged(system: &str, left: usize, stories: usize) -> String {
+/// That nothing can tell whether a system leads without the flagged stories.
+pub(super) fn unchecked_without_flagged(system: &str, few: &[StoriesLeft]) -> String {
+    let too_few = match few.iter().all(|one| one.left == 0) {
+        true => "",
+        false => ", which is too few to compare them",
+    };
     format!(
-        "Only {left} of {} of {} would remain without them.",
-        counted(stories, "story", "stories"),
-        short(system)
+        "Whether {} still leads without these stories cannot be checked: {} would remain{too_few}.",
+        short(system),
+        left_of(few)
     )
+}
+
+pub(super) fn few_unflagged(few: &[StoriesLeft]) -> String {
+    super::super::capitalised(&format!("{} would remain without them.", left_of(few)))
+}
+
+/// "none of the 24 stories of a and only 3 of 24 stories of b".
+fn left_of(few: &[StoriesLeft]) -> String {
+    let part = |StoriesLeft { system, left, stories }: &StoriesLeft| {
+        let stories = counted(*stories, "story", "stories");
+        match left {
+            0 => format!("none of the {stories} of {}", short(system)),
+            left => format!("only {left} of {stories} of {}", short(system)),
+        }
+    };
+    joined(&few.iter().map(part).collect::<Vec<_>>())
 }
 
 // Signs, metrics beside ratings, and people.

@@ -1,8 +1,10 @@
 //! The sentences about verdicts that the tests of the decisions do not print, the signs of the
 //! matrix, and how far columns are trusted.
 
-use storymeter_core::{Column, Counts, Direction, LengthClass, Norms, ScoreTable, Value};
-use storymeter_meta::systems::verdict::{ColumnTrust, Reason, StoryCounts};
+use storymeter_core::{
+    Absence, Column, Counts, Direction, LengthClass, Norms, Range, Row, ScoreTable, Value,
+};
+use storymeter_meta::systems::verdict::{ColumnTrust, Reason, StoriesLeft, StoryCounts};
 use storymeter_meta::view::{
     DescribedComparisons, TrustWords, by_one_column, conclusion, legend, text, verdict_sheets,
 };
@@ -12,6 +14,7 @@ use super::verdict::{
     PLAIN, by_length, judge, judge_with, levels, norms, options, rated, rows, said, said_with,
     table, validity,
 };
+use crate::studies::support::noise;
 
 #[test]
 fn a_lead_that_only_a_weaker_correction_gives_survives_no_stricter_one() {
@@ -127,11 +130,133 @@ fn a_flag_is_set_beside_the_smallest_share_of_another_system() {
     };
     let contrast = of(20, 3);
     let expected = "35% of the texts of tale begin with words to the user, but only 5% of those of \
-                    another system; the option clean of score removes that.";
+                    rain; the option clean of score removes that.";
     assert!(contrast.contains(expected), "{contrast}");
     let alike = of(3, 3);
     let expected = "35% of the texts of rain begin with words to the user; the option clean";
     assert!(alike.contains(expected), "{alike}");
+}
+
+#[test]
+fn a_flag_that_a_third_system_has_too_is_not_said_to_be_rare() {
+    let of = |rain| {
+        let flagged = |name, every| (name, 100.0, Some(("cut", every)));
+        let systems = [flagged("rain", rain), flagged("tale", 1), flagged("snow", 3)];
+        let text = said(&table(&systems, &[("union", &[0.5, 0.5, 0.9])]));
+        text.lines().find(|line| line.starts_with("100%")).expect("a flag").to_owned()
+    };
+    let stop = "100% of the texts of tale stop in the middle of a sentence, but only";
+    assert_eq!(of(20), format!("{stop} 5% of those of rain."));
+    assert_eq!(of(3), format!("{stop} 35% of those of rain and snow."));
+    let systems = [("rain", 100.0, None), ("tale", 100.0, Some(("cut", 1))), PLAIN[2]];
+    let text = said(&table(&systems, &[("union", &[0.5, 0.5, 0.9])]));
+    assert!(text.contains("of a sentence, and none of those of rain and snow.\n"), "{text}");
+}
+
+#[test]
+fn a_lead_over_a_system_without_unflagged_stories_cannot_be_checked() {
+    let judged = |keep: usize| {
+        let mut rows = rows(&[PLAIN[0], PLAIN[1]]);
+        rows.iter_mut().take(40 - keep).for_each(|row| row.flags = vec!["cut".into()]);
+        let mut table = ScoreTable::new(rows);
+        table.push(Column::metric("union", Direction::Higher), levels(0, &[0.5, 0.8]));
+        (judge(&table), said(&table))
+    };
+    let cannot = "Whether tale still leads without these stories cannot be checked: ";
+    for (keep, left) in [
+        (0, "none of the 40 stories of rain would remain.\n"),
+        (5, "only 5 of 40 stories of rain would remain, which is too few to compare them.\n"),
+    ] {
+        let (found, text) = judged(keep);
+        let (system, few) = ("tale".to_owned(), ("rain".to_owned(), keep, 40));
+        let few = vec![StoriesLeft { system: few.0, left: few.1, stories: few.2 }];
+        assert_eq!(found.reasons, [Reason::UncheckedWithoutFlagged { system, few }]);
+        assert!(text.contains(&format!("{cannot}{left}")), "{text}");
+        assert!(!text.contains("no longer leads") && !text.contains("without them"), "{text}");
+    }
+    // Six items are enough for a test; that few of many are left is said all the same.
+    let (found, text) = judged(6);
+    assert_eq!(found.winner(), Some("tale"));
+    let few = "\nOnly 6 of 40 stories of rain would remain without them.\n";
+    assert!(text.contains(few), "{text}");
+}
+
+#[test]
+fn an_adjusted_mean_that_no_stories_can_have_is_left_out() {
+    let mut table = ScoreTable::new(rows(&[("rain", 100.0, None), ("tale", 400.0, None)]));
+    // What the words explain is more than the level of the system with the long stories.
+    let words: Vec<f64> = table.rows().iter().map(|row| row.words.unwrap() as f64).collect();
+    let value = |(at, words): (usize, f64)| match at < 40 {
+        true => Ok(5.0 + (words / 60.0).ln() + 0.1 * noise(at)),
+        false => Ok((words / 240.0).ln() + 0.1 * noise(at)),
+    };
+    let column = Column::metric("union", Direction::Lower);
+    let values: Vec<Value> = words.into_iter().enumerate().map(value).collect();
+    table.push(column.with(|it| it.range = Range::NOT_NEGATIVE), values);
+    let (found, comparisons) = judge_with(&table, &options());
+    let means = &found.length.adjusted.as_ref().unwrap().columns[0].means;
+    let mean = |name: &str| means.iter().find(|one| one.system == name).unwrap().mean.clone();
+    assert!(mean("rain").unwrap() > 5.0);
+    let reason = "the adjustment leaves the possible values (0 and up)";
+    assert_eq!(mean("tale").unwrap_err().to_string(), reason);
+    // The sheet names the system that a reason is about, which stands behind its rank.
+    let sheets = verdict_sheets(&found, &comparisons);
+    let shown: Vec<String> = sheets.iter().map(text::sheet).collect();
+    assert!(shown.concat().contains(&format!("\n  nan: tale, adjusted: {reason}\n")), "{shown:?}");
+}
+
+#[test]
+fn a_warning_about_the_same_systems_is_said_once_for_all_columns() {
+    // Of each item, rain and tale have four stories and snow has two; some have no value.
+    let counts = [("rain", 4), ("snow", 2), ("tale", 4)];
+    let row = |item: usize, system: &str, at: usize| Row {
+        id: format!("{item}-{at}"),
+        system: Some(system.to_owned()),
+        item: item.to_string(),
+        words: Some(100),
+        ..Row::default()
+    };
+    let rows: Vec<Row> = (0..14)
+        .flat_map(|item| counts.map(|(name, count)| (item, name, count)))
+        .flat_map(|(item, name, count)| (0..count).map(move |at| row(item, name, at)))
+        .collect();
+    let column = |turned: bool| -> Vec<Value> {
+        let value = |(at, row): (usize, &Row)| {
+            let system = row.system.as_deref().unwrap();
+            let better = (system == "rain") != turned;
+            match system == "tale" && row.item.parse::<usize>().unwrap() < 3 {
+                true => Err(Absence::Empty),
+                false => Ok(f64::from(u8::from(better)) * 0.3 + 2.0 * noise(at)),
+            }
+        };
+        rows.iter().enumerate().map(value).collect()
+    };
+    let columns = [column(false), column(true)];
+    let mut table = ScoreTable::new(rows.clone());
+    for (key, values) in ["union", "bleu"].into_iter().zip(columns) {
+        table.push(Column::metric(key, Direction::Higher), values);
+    }
+    let (found, comparisons) = judge_with(&table, &options());
+    let told = DescribedComparisons::new(&found, &comparisons).warnings();
+    let about = |what: &str| told.iter().filter(|line| line.contains(what)).collect::<Vec<_>>();
+    let several = "union and 1 other column: rain and snow have several stories for 14 items, and \
+                   tale for 11 items; their mean counts in paired tests.";
+    assert_eq!(about("several stories"), [several]);
+    let shared = |one: &str, other: &str| {
+        format!(
+            "union and 1 other column: {one} and {other} are compared on the 11 items that both \
+             have, of up to 14."
+        )
+    };
+    let mut pairs = about("are compared on");
+    pairs.sort();
+    assert_eq!(pairs, [&shared("rain", "tale"), &shared("snow", "tale")]);
+    // The tests count items, and so do the warnings.
+    let few = about("too few");
+    assert!(
+        !few.is_empty() && few.iter().all(|line| line.contains(" items are too few")),
+        "{told:?}"
+    );
 }
 
 #[test]
