@@ -390,8 +390,9 @@ pub fn warnings(found: &SystemComparison) -> Vec<String> {
     for caution in &found.cautions {
         // One sentence names all systems with several stories for an item.
         if let Caution::Averaged { .. } = caution {
-            if !sentences.contains(&averaged(found)) {
-                sentences.push(averaged(found));
+            let sentence = averaged(found);
+            if !sentences.contains(&sentence) {
+                sentences.push(sentence);
             }
             continue;
         }
@@ -438,7 +439,8 @@ fn warning(found: &SystemComparison, caution: &Caution) -> String {
             )
         }
         Caution::NeverSignificant { first, second, stories, needed } => format!(
-            "{} and {} have {} to compare: with fewer than {needed}, no difference can be significant.",
+            "{} and {} have {} to compare: with fewer than {needed}, no difference can be \
+             significant.",
             short(first),
             short(second),
             counted_as(found, [first, second], *stories)
@@ -462,16 +464,13 @@ fn warning(found: &SystemComparison, caution: &Caution) -> String {
 
 /// "14 items" where several stories are of one item, so that the test counts items; else stories.
 fn counted_as(found: &SystemComparison, systems: [&str; 2], count: usize) -> String {
-    let has_several = |name: &str| {
-        let is_it = |caution: &Caution| matches!(caution, Caution::Averaged { system, .. } if system == name);
-        found.cautions.iter().any(is_it)
-    };
+    let has_several = |caution: &Caution| matches!(caution, Caution::Averaged { system, .. } if systems.contains(&system.as_str()));
     let has_more = |name: &str, items: usize| {
         found.systems.iter().any(|one| one.name == name && one.stories > items)
     };
     let [first, second] = systems;
     let is_items = found.pair(first, second).is_some_and(|pair| match pair.design {
-        Pairing::Paired { .. } => systems.into_iter().any(has_several),
+        Pairing::Paired { .. } => found.cautions.iter().any(has_several),
         // Stories that are all of one item stand for themselves.
         Pairing::Unpaired { first, second } => {
             has_more(&pair.first, first) || has_more(&pair.second, second)

@@ -168,9 +168,9 @@ fn a_lead_over_a_system_without_unflagged_stories_cannot_be_checked() {
         (5, "only 5 of 40 stories of rain would remain, which is too few to compare them.\n"),
     ] {
         let (found, text) = judged(keep);
-        let (system, few) = ("tale".to_owned(), ("rain".to_owned(), keep, 40));
-        let few = vec![StoriesLeft { system: few.0, left: few.1, stories: few.2 }];
-        assert_eq!(found.reasons, [Reason::UncheckedWithoutFlagged { system, few }]);
+        let few = vec![StoriesLeft { system: "rain".into(), left: keep, stories: 40 }];
+        let unchecked = Reason::UncheckedWithoutFlagged { system: "tale".into(), few };
+        assert_eq!(found.reasons, [unchecked]);
         assert!(text.contains(&format!("{cannot}{left}")), "{text}");
         assert!(!text.contains("no longer leads") && !text.contains("without them"), "{text}");
     }
@@ -184,11 +184,12 @@ fn a_lead_over_a_system_without_unflagged_stories_cannot_be_checked() {
 #[test]
 fn an_adjusted_mean_that_no_stories_can_have_is_left_out() {
     let mut table = ScoreTable::new(rows(&[("rain", 100.0, None), ("tale", 400.0, None)]));
-    // What the words explain is more than the level of the system with the long stories.
+    // Longer stories have more, and yet the system with the long stories has little: at the length
+    // of both systems together it would have less than nothing.
     let words: Vec<f64> = table.rows().iter().map(|row| row.words.unwrap() as f64).collect();
-    let value = |(at, words): (usize, f64)| match at < 40 {
-        true => Ok(5.0 + (words / 60.0).ln() + 0.1 * noise(at)),
-        false => Ok((words / 240.0).ln() + 0.1 * noise(at)),
+    let value = |(at, words): (usize, f64)| {
+        let level = if at < 40 { 5.0 + (words / 60.0).ln() } else { (words / 240.0).ln() };
+        Ok(level + 0.1 * noise(at))
     };
     let column = Column::metric("union", Direction::Lower);
     let values: Vec<Value> = words.into_iter().enumerate().map(value).collect();
