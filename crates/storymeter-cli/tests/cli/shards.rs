@@ -562,6 +562,8 @@ fn what_cannot_be_done_file_by_file_is_refused() {
     sandbox.write("file", "");
     sandbox.run("score a.jsonl -m bleu --out-dir file").fails_with("file: File exists");
     sandbox.run("score a.jsonl --resume").fails_with("--out-dir");
+    sandbox.run("score a.jsonl --resume -o x.jsonl").fails_with("--out-dir");
+    assert!(!sandbox.path("x.jsonl").exists());
 }
 
 /// Beyond a million stories, one run and merged shards add exact sums.
