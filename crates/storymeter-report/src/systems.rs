@@ -6,6 +6,7 @@ use storymeter_meta::systems::{Options, SystemComparison, compare, compare_syste
 use storymeter_meta::view::{
     Sheet, Subject, VerdictWords, columns_left_out, system_sheets, verdict_sheets, verdict_words,
 };
+use storymeter_meta::{Finding, Study};
 
 use crate::inputs::Inputs;
 
@@ -87,6 +88,31 @@ impl Comparisons {
     pub fn verdict(&self) -> Option<(&Verdict, &VerdictWords)> {
         self.verdict.as_ref().map(|(verdict, words)| (verdict, words))
     }
+}
+
+/// The comparisons of systems that a study holds.
+pub fn of_study(study: &Study) -> &[SystemComparison] {
+    let found = study.findings.iter().find_map(|finding| match finding {
+        Finding::SystemPairs(found) => Some(found.as_slice()),
+        _ => None,
+    });
+    found.unwrap_or_default()
+}
+
+/// What the comparisons of a study say together with the lengths and flags of its stories, where
+/// these are known: the same verdict as that of `compare`.
+pub fn verdict_of_study(study: &Study, scores: &ScoreTable) -> Option<Verdict> {
+    let found = of_study(study);
+    let method = &found.first()?.method;
+    let options = Options::default().with(|it| {
+        (it.seed, it.resamples) = (method.seed, method.resamples);
+        (it.confidence, it.sides, it.correction) =
+            (method.confidence, method.sides, method.correction);
+        let known = |name: &&str| study.systems.iter().any(|own| own == name);
+        let others = scores.systems().into_iter().filter(|name| !known(name));
+        it.without = others.map(str::to_owned).collect();
+    });
+    verdict(scores, found, &options).ok()
 }
 
 /// The ranking of one comparison, and the table of its pairs where there is more than one system.
