@@ -1,15 +1,13 @@
 //! A study in words: what a reader should know before looking at any figure.
 
+use storymeter_core::Key;
 use storymeter_core::read::hanna_metric_name;
-use storymeter_core::{Key, Role};
-use storymeter_meta::study::{
-    Leader, MetricRanking, SIGNIFICANT, Standing, SystemAverages, Test, TestMatrix,
-};
+use storymeter_meta::study::{Leader, MetricRanking, SIGNIFICANT, Test, TestMatrix};
 use storymeter_meta::systems::verdict::Verdict;
-use storymeter_meta::view::{column_conclusion, conclusion, correlation_symbol};
+use storymeter_meta::view::correlation_symbol;
 use storymeter_meta::{Coefficient, Finding, Kind, Level, Study, Warning, WarningKind};
 
-use crate::systems::of_study;
+use crate::systems;
 
 /// A heading and the sentences under it.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,11 +20,6 @@ pub struct Paragraph {
 
 /// The most names that are listed before "and others".
 const MOST_NAMES: usize = 4;
-
-/// What is said under sentences about systems where there are no scores to make a verdict from.
-const ONE_CRITERION: &str = "Each sentence looks at one criterion alone: the lengths and flags of \
-                             the stories, which `compare` and a report with the scores look at, \
-                             are not known here.";
 
 /// Which metrics are best and whether that is certain, in two or three sentences.
 ///
@@ -205,7 +198,7 @@ fn own_metric(ranking: &MetricRanking, r: &str, metric: &Key) -> String {
 pub fn paragraphs(study: &Study, verdict: Option<&Verdict>) -> Vec<Paragraph> {
     let all = [
         ("Which differences between metrics are certain", differences(study)),
-        ("Systems", systems(study, verdict)),
+        ("Systems", systems::in_words(study, verdict)),
         ("Warnings", warnings(study)),
     ];
     all.into_iter()
@@ -331,48 +324,6 @@ fn strongest_metric(study: &Study, matrix: &TestMatrix) -> Option<String> {
     Some(format!("{}, {} level: {found}{untested}.", matrix.criterion, matrix.level))
 }
 
-/// What the ratings say of the systems, criterion by criterion: the sentences of the comparisons
-/// that the study holds. An analysis without such comparisons only has the means. Without a
-/// verdict, it is said that the sentences look at one criterion alone.
-fn systems(study: &Study, verdict: Option<&Verdict>) -> Vec<String> {
-    let by_people = of_study(study).iter().filter(|found| found.column.role == Role::Human);
-    let mut sentences: Vec<String> = by_people
-        .map(|found| match verdict {
-            Some(verdict) => column_conclusion(verdict, found),
-            None => conclusion(found),
-        })
-        .collect();
-    if !sentences.is_empty() {
-        sentences.extend(verdict.is_none().then(|| ONE_CRITERION.to_owned()));
-        return sentences;
-    }
-    let averages = study.findings.iter().filter_map(|finding| match finding {
-        Finding::SystemAverages(averages) => Some(averages),
-        _ => None,
-    });
-    averages.filter_map(best_system).collect()
-}
-
-/// Which system has the highest mean rating, where no test was made.
-fn best_system(averages: &SystemAverages) -> Option<String> {
-    // The last average of a system is the one over all criteria.
-    let overall =
-        || averages.systems.iter().filter_map(|(system, own)| Some((system.as_str(), own.last()?)));
-    let (best, average) = overall().find(|(_, own)| own.standing == Standing::Best)?;
-    let mean = average.mean.as_ref().ok()?;
-    let outside: Vec<&str> = overall()
-        .filter(|(_, own)| own.standing == Standing::Outside)
-        .map(|(system, _)| system)
-        .collect();
-    let among = match outside.is_empty() {
-        true => String::new(),
-        false => format!(" ({} excluded)", outside.join(", ")),
-    };
-    Some(format!(
-        "{best} has the highest mean rating{among}, {mean:.2}. Systems were not compared by tests."
-    ))
-}
-
 /// One sentence per kind of warning, with the first subjects.
 fn warnings(study: &Study) -> Vec<String> {
     let kinds: Vec<WarningKind> = distinct(study.warnings.iter().map(|warning| warning.kind));
@@ -407,7 +358,6 @@ pub fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::systems::verdict_of_study;
     use crate::testing::{compared, study};
     use storymeter_core::{Column, Direction, Ratings, Row, ScoreTable};
     use storymeter_meta::Absence;
@@ -594,35 +544,6 @@ mod tests {
             assert!(!words.contains("significant") && !words.contains("clearly"), "{words}");
             assert!(words.contains("could be tested against it"), "{words}");
         }
-    }
-
-    #[test]
-    fn what_ratings_say_of_systems_comes_from_the_comparisons_of_the_study() {
-        let rows = (0..24).map(|at| {
-            let mut ratings = Ratings::new();
-            let level = if at % 2 == 0 { 10.0 } else { 0.0 };
-            ratings.push("plot", Some(level + f64::from(at * 5 % 7)));
-            let (system, item) = (Some(["rain", "tale"][at as usize % 2].into()), at / 2);
-            Row { id: at.to_string(), system, item: item.to_string(), ratings, ..Row::default() }
-        });
-        let mut table = ScoreTable::new(rows.collect());
-        let values = (0..24).map(|at| Ok(f64::from(at * 5 % 11))).collect();
-        table.push(Column::metric("bleu", Direction::Higher), values);
-        let mut study = storymeter_meta::table::analyse(&table, &Default::default()).unwrap();
-        let options = storymeter_meta::systems::Options::default();
-        let found = storymeter_meta::systems::compare_systems(&table, "plot", &options).unwrap();
-        let said = conclusion(&found);
-        assert!(said.starts_with("rain is better than tale by plot (p"), "{said}");
-        assert_eq!(systems(&study, None), [said.as_str(), ONE_CRITERION]);
-        // A verdict says whether more than chance speaks against the lead.
-        let verdict = verdict_of_study(&study, &table).unwrap();
-        assert_eq!(systems(&study, Some(&verdict)), [column_conclusion(&verdict, &found)]);
-        // Where no test was made, none is spoken of.
-        study.findings.retain(|finding| !matches!(finding, Finding::SystemPairs(_)));
-        let said = systems(&study, None);
-        let means = "rain has the highest mean rating, 13.08.";
-        assert!(said.len() == 1 && said[0].starts_with(means), "{said:?}");
-        assert!(said[0].ends_with("Systems were not compared by tests."));
     }
 
     #[test]
