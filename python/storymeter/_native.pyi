@@ -87,6 +87,7 @@ _Summary = tuple[
     str | None, int, list[tuple[float | None, str | None, tuple[float, float] | None]]
 ]
 
+@final
 class Prepared:
     own: list[tuple[int, int, tuple[pathlib.Path, pathlib.Path, str]]]
     inputs: list[pathlib.Path]

@@ -173,9 +173,14 @@ pub struct WeakPair {
     pub score: f64,
 }
 
-/// The step that a change of the score belongs to.
+/// A change of the score as it is shown.
+pub(crate) fn two_digits(change: f64) -> f64 {
+    (100.0 * change).round() / 100.0
+}
+
+/// The step that a change of the score belongs to, with the two digits that are shown.
 pub(crate) fn effect_of(change: f64) -> Effect {
-    let size = change.abs();
+    let size = two_digits(change.abs());
     match (change < 0.0, size) {
         _ if size < HARDLY => Effect::Neither,
         (true, _) if size < LITTLE => Effect::LowersALittle,

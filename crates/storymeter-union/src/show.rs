@@ -4,7 +4,7 @@
 use storymeter_core::number::place;
 use storymeter_core::{Effect, Rationale, Span, SpanKind};
 
-use crate::explain::{HARDLY, LITTLE, LOT};
+use crate::explain::{HARDLY, LITTLE, LOT, two_digits};
 use crate::{Diagnosis, Explanation, SentenceShare, Standing};
 
 /// A diagnosis is called likely from this probability on.
@@ -130,7 +130,7 @@ impl Explanation {
         let strongest = |sign: f64, most: usize| {
             let own = |sentence: &SentenceShare| sign * sentence.effect.unwrap_or_default();
             let mut found: Vec<&SentenceShare> =
-                self.sentences.iter().filter(|sentence| own(sentence) >= HARDLY).collect();
+                self.sentences.iter().filter(|one| two_digits(own(one)) >= HARDLY).collect();
             // Of equal ones, the first come first.
             found.sort_by(|one, two| own(two).total_cmp(&own(one)));
             found.truncate(most);
@@ -395,13 +395,15 @@ this length (up to 80 words)
         );
         assert!(legend.lines().all(|line| line.len() <= 100), "{legend}");
         assert_eq!(effect_of(0.2), Effect::RaisesALot);
-        assert_eq!(effect_of(-0.0999), Effect::LowersALittle);
+        assert_eq!(effect_of(-0.094), Effect::LowersALittle);
+        // The number that is shown is -0.10, and the legend says "0.10 or more".
+        assert_eq!(effect_of(-0.0951), Effect::Lowers);
     }
 
     #[test]
     fn only_the_strongest_sentences_are_shown_unless_all_are_asked_for() {
         let text = "A one. B two. C three. D four. E five. F six. G seven.";
-        let effects = [-0.08, 0.3, -0.2, 0.01, -0.09, 0.07, -0.069];
+        let effects = [-0.08, 0.3, -0.2, 0.01, -0.09, 0.07, -0.064];
         let short = Explanation { every_sentence: false, ..explanation(text, &effects) };
         let names = |text: &str| -> Vec<char> {
             text.lines().skip(1).filter_map(|line| line.trim().chars().nth(34)).collect()

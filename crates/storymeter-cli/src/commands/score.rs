@@ -217,8 +217,17 @@ pub fn run(args: &ScoreArgs, common: &Common) -> anyhow::Result<Outcome> {
     if let Some(out_dir) = &args.out_dir {
         return shards::run(args, out_dir, common);
     }
+    if args.resume {
+        bail!("--resume goes on with the shards of a folder; name it with --out-dir");
+    }
     let format = output_format(args)?;
     check_files(args)?;
+    if args.explain.is_some() && format == Some(ScoreFormat::Csv) && output_file(args).is_none() {
+        bail!(
+            "CSV has no explanations, and standard output has the CSV; write it to a file with \
+               -o, or choose --format jsonl, which has both"
+        );
+    }
     let mut scorer = scorer(args).build()?;
     args.scorer.refuse_unused_model(&scorer, args.explain.is_some())?;
     let bounds = Bound::parse_all(&args.fail_under, scorer.metrics().columns())?;

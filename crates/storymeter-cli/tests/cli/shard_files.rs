@@ -216,7 +216,7 @@ fn a_shard_of_other_columns_is_not_complete() {
     assert!(run.stderr().contains("scored 2 stories from 1 file"), "{}", run.stderr());
     let run = sandbox.run(&format!("{score} --system-cols A,B")).succeeds();
     assert!(run.stderr().contains("1 file was complete already"), "{}", run.stderr());
-    let message = "with score|system-column:A|system-column:B, and not with score|system-column:C";
+    let message = "then score|system-column:A|system-column:B, and now score|system-column:C";
     sandbox.run(&format!("{score} --system-cols C,D")).fails_with(message);
     sandbox.run(&format!("{score} --wide")).fails_with("score|wide:yes");
     sandbox.run(&format!("{score} --story-col A")).fails_with("score|story:A");

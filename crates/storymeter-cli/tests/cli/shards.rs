@@ -160,7 +160,7 @@ fn a_run_that_met_a_bad_file_is_finished_by_skipping_its_bad_records() {
     let one = sandbox.run("score good.jsonl bad.jsonl -m text-length --skip-bad").succeeds();
     assert_eq!(sandbox.run("merge out").succeeds().stdout(), one.stdout());
     // Without --skip-bad, the second file would be an error.
-    sandbox.run(&format!("{score} --resume")).fails_with("with bad records skipped");
+    sandbox.run(&format!("{score} --resume")).fails_with("then bad records skipped, and now bad records refused");
 }
 
 #[test]
@@ -562,6 +562,8 @@ fn what_cannot_be_done_file_by_file_is_refused() {
     sandbox.write("file", "");
     sandbox.run("score a.jsonl -m bleu --out-dir file").fails_with("file: File exists");
     sandbox.run("score a.jsonl --resume").fails_with("--out-dir");
+    sandbox.run("score a.jsonl --resume -o x.jsonl").fails_with("--out-dir");
+    assert!(!sandbox.path("x.jsonl").exists());
 }
 
 /// Beyond a million stories, one run and merged shards add exact sums.

@@ -125,3 +125,15 @@ fn a_list_of_ones_own_counts_alone_and_its_hash_is_in_the_signature() {
     sandbox.run("score in.jsonl --metric slop:own").fails_with("--weights slop=");
     sandbox.run("score in.jsonl --metric slop:mine.txt").fails_with("own");
 }
+
+#[test]
+fn standard_output_has_csv_or_explanations_and_not_both() {
+    let sandbox = Sandbox::new();
+    sandbox.write("in.jsonl", "{\"id\": \"a\", \"story\": \"Rain fell all night.\"}\n");
+    let line = "score in.jsonl --metric slop --explain --format csv";
+    let run = sandbox.run(line).fails_with("CSV has no explanations");
+    assert_eq!(run.stdout(), "");
+    let run = sandbox.run(&format!("{line} -o out.csv")).succeeds();
+    assert!(run.stdout().contains("How to read this"), "{}", run.stdout());
+    assert!(sandbox.read("out.csv").starts_with("id,system,item,"));
+}

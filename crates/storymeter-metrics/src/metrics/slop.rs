@@ -256,9 +256,9 @@ impl Explanation {
         }
         text += &format!(
             "\n  per 1,000 words: {words:.1} words, {phrases:.1} phrases, {contrast:.1} contrasts \
-             ({} hits in {} words)\n",
-            self.hits.len(),
-            self.words
+             ({} in {})\n",
+            counted(self.hits.len(), "hit"),
+            counted(self.words, "word")
         );
         let entries = self.most_frequent();
         if !entries.is_empty() {
@@ -320,10 +320,15 @@ impl Rationale for Explanation {
     fn legend(&self) -> Vec<Span> {
         vec![plain(
             "How to read this: what stands in [brackets] is on the list of words and phrases that \
-             language\nmodels overuse. One hit says nothing, and people write all of them, too. Many \
-             hits per 1,000\nwords are the habit of a model.\n\n",
+             language\nmodels overuse. One hit says nothing, and people write all of them, too. On \
+             average, models\nhave more hits per 1,000 words than people; of a single text, that is \
+             only a hint.\n\n",
         )]
     }
+}
+
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 fn plain(text: &str) -> Span {

@@ -47,7 +47,7 @@ pub enum ShardError {
         metric: String,
     },
     /// A finished shard was scored in another way than the one that is asked for now.
-    #[error("{}: this file was scored in another way: with {there}, and not with {wanted}",
+    #[error("{}: this file was scored in another way: then {there}, and now {wanted}",
         .header.display())]
     OtherSettings {
         /// The header of the shard.
