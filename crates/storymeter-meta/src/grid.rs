@@ -38,6 +38,17 @@ pub struct Grid {
     /// By cell: a number of the item that its story was written for. Without systems, several
     /// stories may be of one item.
     item_of_cell: Vec<usize>,
+    /// `[column][system]`: what is counted of all stories, those that share a cell too.
+    counted: Vec<Vec<Counted>>,
+}
+
+/// What is counted of the stories of a system, for one column.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+struct Counted {
+    present: u64,
+    absent: u64,
+    /// Stories with a value and of other lengths than those that the metric was tested on.
+    outside: u64,
 }
 
 impl Grid {
@@ -76,19 +87,18 @@ impl Grid {
         }
         let repeated: HashSet<usize> = repeats.iter().map(|[_, row]| *row).collect();
         let firsts = (0..cells.len()).filter(|row| !repeated.contains(row));
-        let mut grid = Self {
-            values: (0..table.columns().len()).map(spread).collect(),
+        let all = 0..table.columns().len();
+        let counted = |column| counted(table, column, &cells, [systems.len(), items.len()]);
+        Ok(Self {
+            values: all.clone().map(spread).collect(),
+            counted: all.map(counted).collect(),
             item_of_cell,
             columns: table.columns().to_vec(),
             cells: firsts.map(|row| (table.rows()[row].id.clone(), cells[row])).collect(),
             repeats,
             systems,
             items,
-        };
-        if grid.repeats() > 0 {
-            grid.count();
-        }
-        Ok(grid)
+        })
     }
 
     /// The number of stories that are the second or a later one of their system and item.
@@ -128,8 +138,10 @@ impl Grid {
         let item_of_cell = kept.iter().flat_map(|system| {
             self.item_of_cell[system * items..(system + 1) * items].iter().copied()
         });
+        let counted = |column: &Vec<Counted>| kept.iter().map(|&system| column[system]).collect();
         let mut grid = Self {
             item_of_cell: item_of_cell.collect(),
+            counted: self.counted.iter().map(counted).collect(),
             systems: kept.iter().map(|&system| self.systems[system].clone()).collect(),
             items: self.items.clone(),
             columns: self.columns.clone(),
@@ -137,16 +149,20 @@ impl Grid {
             cells: self.cells.iter().filter_map(moved).collect(),
             repeats: self.repeats.clone(),
         };
-        grid.count();
+        // Where every system stays, the counts of the header stand. They are of stories.
+        if kept.len() < self.systems.len() {
+            grid.count();
+        }
         grid
     }
 
-    /// Sets the counts of present and absent values of each column from the stories that are left.
+    /// Sets the counts of each column to those of the stories of the systems that are left.
     fn count(&mut self) {
-        for (column, values) in self.columns.iter_mut().zip(&self.values) {
-            let present = self.cells.iter().filter(|(_, cell)| !values[*cell].is_nan()).count();
-            column.counts.present = present as u64;
-            column.counts.absent = (self.cells.len() - present) as u64;
+        for (column, counted) in self.columns.iter_mut().zip(&self.counted) {
+            let sum = |of: fn(&Counted) -> u64| counted.iter().map(of).sum();
+            column.counts.present = sum(|one| one.present);
+            column.counts.absent = sum(|one| one.absent);
+            column.counts.outside = sum(|one| one.outside);
         }
     }
 
@@ -290,6 +306,29 @@ pub(crate) fn find_metric(table: &ScoreTable, name: &str) -> Result<usize> {
     }
 }
 
+/// What is counted of a column, by system.
+fn counted(
+    table: &ScoreTable,
+    column: usize,
+    cells: &[usize],
+    [systems, items]: [usize; 2],
+) -> Vec<Counted> {
+    let validity = table.columns()[column].validity.as_ref();
+    let mut all = vec![Counted::default(); systems];
+    for ((row, value), cell) in table.rows().iter().zip(table.values(column)).zip(cells) {
+        let own = &mut all[cell / items];
+        if value.is_err() {
+            own.absent += 1;
+            continue;
+        }
+        own.present += 1;
+        let is_outside =
+            validity.zip(row.words).is_some_and(|(validity, words)| !validity.covers(words));
+        own.outside += u64::from(is_outside);
+    }
+    all
+}
+
 /// Where the rows of a table stand.
 struct Arranged {
     systems: Vec<String>,
@@ -349,7 +388,8 @@ impl Names {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use storymeter_core::{Absence, Row};
+    use crate::systems::verdict::ColumnTrust;
+    use storymeter_core::{Absence, Row, Validity};
 
     /// A table of systems `s0`, `s1`, ... and items `i0`, `i1`, ...: the first column is a
     /// criterion, the others are metrics. A NaN is an absent value.
@@ -406,11 +446,42 @@ pub(crate) mod tests {
         assert!(grid.values(0)[2].is_nan());
         assert_eq!((grid.stories(), grid.repeats()), (3, 2));
         let counts = grid.columns()[0].counts;
-        assert_eq!((counts.present, counts.absent), (2, 1));
+        assert_eq!((counts.present, counts.absent), (3, 2));
         assert_eq!(
             grid.check_single(&table).unwrap_err().to_string(),
             "s.jsonl:7: system \"a\" has two stories for item \"i\": ids \"0\" and \"1\""
         );
+    }
+
+    #[test]
+    fn stories_that_share_a_cell_are_counted_one_by_one() {
+        let row = |at: u64| Row {
+            id: at.to_string(),
+            system: Some(["a", "b"][at as usize % 2].into()),
+            item: (at / 4).to_string(),
+            words: Some(if at < 3 { 900 } else { 100 }),
+            ..Row::default()
+        };
+        let mut table = ScoreTable::new((0..12).map(row).collect());
+        let validity = Validity {
+            measures: "how it reads".into(),
+            tested: "old stories".into(),
+            doubtful: "new stories".into(),
+            words: (20, 500),
+        };
+        let metric = Column::metric("m", Direction::Higher)
+            .with(|it| (it.validity, it.counts.outside) = (Some(validity), 3));
+        table.push(metric, (0..12).map(|at| Ok(f64::from(at))).collect());
+        let grid = Grid::from_table(&table).unwrap();
+        assert_eq!((grid.stories(), grid.repeats()), (6, 6));
+        let outside = |without: &[&str]| {
+            let left = grid.without_systems(without);
+            let counts = left.columns()[0].counts;
+            let trust = ColumnTrust::of_column(&left.columns()[0]).unwrap();
+            (counts.outside, counts.present, trust.outside)
+        };
+        assert_eq!(outside(&[]), (3, 12, Some(0.25)));
+        assert_eq!(outside(&["a"]), (1, 6, Some(1.0 / 6.0)));
     }
 
     #[test]

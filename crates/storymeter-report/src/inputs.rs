@@ -246,6 +246,15 @@ impl Inputs {
         self.tables.first().map(|table| &table.stories)
     }
 
+    /// The score table that belongs to a meta-evaluation, if it is known which one does.
+    pub(crate) fn scores_of(&self, run: usize) -> Option<&ScoreTable> {
+        let is_known = self.runs.len() == self.tables.len() || self.runs.len() == 1;
+        let table = self.tables.get(run).filter(|_| is_known)?;
+        let scores = table.stories.scores();
+        let own = &self.runs[run].study.systems;
+        scores.systems().iter().any(|name| own.iter().any(|own| own == name)).then_some(scores)
+    }
+
     /// Whether nothing but results of test suites was given.
     pub(crate) fn has_only_suites(&self) -> bool {
         self.runs.is_empty() && self.logs.is_empty() && self.tables.is_empty()

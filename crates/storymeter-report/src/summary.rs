@@ -1,12 +1,13 @@
 //! A study in words: what a reader should know before looking at any figure.
 
+use storymeter_core::Key;
 use storymeter_core::read::hanna_metric_name;
-use storymeter_core::{Key, Role};
-use storymeter_meta::study::{
-    Leader, MetricRanking, SIGNIFICANT, Standing, SystemAverages, Test, TestMatrix,
-};
-use storymeter_meta::view::{conclusion, correlation_symbol};
-use storymeter_meta::{Coefficient, Finding, Kind, Level, Study, WarningKind};
+use storymeter_meta::study::{Leader, MetricRanking, SIGNIFICANT, Test, TestMatrix};
+use storymeter_meta::systems::verdict::Verdict;
+use storymeter_meta::view::correlation_symbol;
+use storymeter_meta::{Coefficient, Finding, Kind, Level, Study, Warning, WarningKind};
+
+use crate::systems;
 
 /// A heading and the sentences under it.
 #[derive(Debug, Clone, PartialEq)]
@@ -63,20 +64,30 @@ fn best_metric(ranking: &MetricRanking, r: &str) -> String {
     let tested = ranking.tested();
     match names.len() {
         0 if tested == 0 => format!(
-            "{metric} has {leads}. None of the other {rivals} could be tested against it, so it is \
-             not known whether this is more than chance."
+            "{metric} has {leads}. {} be tested against it, so it is not known whether this is \
+             more than chance.",
+            match rivals {
+                1 => "The other one could not".to_owned(),
+                _ => format!("None of the other {rivals} could"),
+            }
         ),
         0 if tested == rivals && !ranking.leads_on_every_criterion() => format!(
-            "{metric} has {leads}. Every other metric is significantly weaker on some criterion, \
-             but not on all of them ({method})."
+            "{metric} has {leads}. {} is significantly weaker on some criterion, but not on all of \
+             them ({method}).",
+            if rivals == 1 { "The other one" } else { "Every other metric" }
         ),
         0 if tested == rivals => format!(
             "{metric} is clearly the best metric: it has {leads}, and it is significantly stronger \
-             than every other metric ({method})."
+             than {} ({method}).",
+            if rivals == 1 { "the other one" } else { "every other metric" }
         ),
         0 => format!(
             "{metric} has {leads}, and it is significantly stronger than {tested} of the other \
              {rivals}; the rest could not be tested ({method})."
+        ),
+        1 if rivals == 1 => format!(
+            "Neither metric is clearly better: {metric} has {leads}, but it is not significantly \
+             stronger than the other one on any criterion ({method})."
         ),
         count if count == rivals => format!(
             "No metric is clearly better than the others: {metric} has {leads}, but it is not \
@@ -97,7 +108,13 @@ fn best_elsewhere(ranking: &MetricRanking, r: &str) -> String {
         (ranking.undecided().len(), ranking.tested(), ranking.places.len() - 1);
     let certain = match undecided {
         _ if ranking.test.is_none() || rivals == 0 => String::new(),
+        _ if tested == 0 && rivals == 1 => {
+            ", but the other one could not be tested against it".into()
+        }
         _ if tested == 0 => ", but no other metric could be tested against it".into(),
+        0 if tested == rivals && rivals == 1 => {
+            ", which is significantly stronger than the other one".into()
+        }
         0 if tested == rivals => ", which is significantly stronger than all others".into(),
         0 => format!(
             ", which is significantly stronger than the {tested} of the other {rivals} that could \
@@ -135,7 +152,8 @@ fn meaning(ranking: &MetricRanking) -> Option<String> {
     if mean <= 0.0 {
         return None;
     }
-    let size = match mean {
+    // The words are those of the number that is printed: 0.297 is printed as 0.30.
+    let size = match (mean * 100.0).round() / 100.0 {
         strong if strong >= 0.5 => "large",
         fair if fair >= 0.3 => "medium",
         weak if weak >= 0.1 => "small",
@@ -175,10 +193,12 @@ fn own_metric(ranking: &MetricRanking, r: &str, metric: &Key) -> String {
 }
 
 /// The conclusions of a study in detail.
-pub fn paragraphs(study: &Study) -> Vec<Paragraph> {
+///
+/// A verdict over all columns says whether a system may be called better than others.
+pub fn paragraphs(study: &Study, verdict: Option<&Verdict>) -> Vec<Paragraph> {
     let all = [
         ("Which differences between metrics are certain", differences(study)),
-        ("Systems", systems(study)),
+        ("Systems", systems::in_words(study, verdict)),
         ("Warnings", warnings(study)),
     ];
     all.into_iter()
@@ -287,6 +307,8 @@ fn strongest_metric(study: &Study, matrix: &TestMatrix) -> Option<String> {
             "no metric is clearly better. {strongest} comes first, but its lead over each of the \
              {count} others may be chance"
         ),
+        (1, 0) => format!("{strongest} is significantly stronger than the other one"),
+        (2, 0) => format!("{strongest} is significantly stronger than both others"),
         (count, 0) => format!("{strongest} is significantly stronger than all {count} others"),
         (count, others) => format!(
             "{strongest} is significantly stronger than {count} of {} other metrics, but not than \
@@ -302,55 +324,16 @@ fn strongest_metric(study: &Study, matrix: &TestMatrix) -> Option<String> {
     Some(format!("{}, {} level: {found}{untested}.", matrix.criterion, matrix.level))
 }
 
-/// What the ratings say of the systems, criterion by criterion: the sentences of the comparisons
-/// that the study holds. An analysis without such comparisons only has the means.
-fn systems(study: &Study) -> Vec<String> {
-    let compared = study.findings.iter().flat_map(|finding| match finding {
-        Finding::SystemPairs(found) => found.as_slice(),
-        _ => &[],
-    });
-    let by_people = compared.filter(|found| found.column.role == Role::Human);
-    let sentences: Vec<String> = by_people.map(conclusion).collect();
-    if !sentences.is_empty() {
-        return sentences;
-    }
-    let averages = study.findings.iter().filter_map(|finding| match finding {
-        Finding::SystemAverages(averages) => Some(averages),
-        _ => None,
-    });
-    averages.filter_map(best_system).collect()
-}
-
-/// Which system has the highest mean rating, where no test was made.
-fn best_system(averages: &SystemAverages) -> Option<String> {
-    // The last average of a system is the one over all criteria.
-    let overall =
-        || averages.systems.iter().filter_map(|(system, own)| Some((system.as_str(), own.last()?)));
-    let (best, average) = overall().find(|(_, own)| own.standing == Standing::Best)?;
-    let mean = average.mean.as_ref().ok()?;
-    let outside: Vec<&str> = overall()
-        .filter(|(_, own)| own.standing == Standing::Outside)
-        .map(|(system, _)| system)
-        .collect();
-    let among = match outside.is_empty() {
-        true => String::new(),
-        false => format!(" ({} excluded)", outside.join(", ")),
-    };
-    Some(format!(
-        "{best} has the highest mean rating{among}, {mean:.2}. Systems were not compared by tests."
-    ))
-}
-
 /// One sentence per kind of warning, with the first subjects.
 fn warnings(study: &Study) -> Vec<String> {
     let kinds: Vec<WarningKind> = distinct(study.warnings.iter().map(|warning| warning.kind));
     let sentence = |kind: WarningKind| {
-        let own: Vec<&str> = study
-            .warnings
-            .iter()
-            .filter(|warning| warning.kind == kind)
-            .map(|warning| warning.subject.as_str())
-            .collect();
+        let own: Vec<&Warning> =
+            study.warnings.iter().filter(|warning| warning.kind == kind).collect();
+        if let [only] = own.as_slice() {
+            return format!("{kind}: {}: {}.", only.subject, only.message);
+        }
+        let own: Vec<&str> = own.iter().map(|warning| warning.subject.as_str()).collect();
         let named = own[..own.len().min(3)].join(", ");
         let more = match own.len() {
             0..=3 => String::new(),
@@ -377,12 +360,12 @@ mod tests {
     use super::*;
     use crate::testing::{compared, study};
     use storymeter_core::{Column, Direction, Ratings, Row, ScoreTable};
+    use storymeter_meta::Absence;
     use storymeter_meta::study::AgainstFirst;
     use storymeter_meta::view::meaning_of_r;
-    use storymeter_meta::{Absence, Warning};
 
     fn sentences(study: &Study) -> Vec<String> {
-        paragraphs(study).into_iter().flat_map(|paragraph| paragraph.sentences).collect()
+        paragraphs(study, None).into_iter().flat_map(|paragraph| paragraph.sentences).collect()
     }
 
     #[test]
@@ -438,7 +421,7 @@ mod tests {
                  metrics of the same criterion and level.",
                 "story-level flow, system level: good (r = 0.900) is significantly stronger than \
                  1 of 2 other metrics, but not than fair.",
-                "constant (1): flat.",
+                "constant: flat: always 1.",
             ]
         );
     }
@@ -516,6 +499,31 @@ mod tests {
     }
 
     #[test]
+    fn of_two_metrics_the_other_is_spoken_of_as_one() {
+        let mut ranking = compared().metric_rankings()[0].clone();
+        ranking.places.truncate(2);
+        ranking.places[1].against_first = Some(AgainstFirst { weaker: 0, stronger: 0, tested: 1 });
+        let words = best_metric(&ranking, "r");
+        assert!(words.starts_with("Neither metric is clearly better: good has"), "{words}");
+        assert!(words.contains("significantly stronger than the other one on any"), "{words}");
+        ranking.places[1].against_first = None;
+        assert!(best_metric(&ranking, "r").contains("The other one could not be tested"));
+        let words = best_elsewhere(&ranking, "r");
+        assert!(words.ends_with("but the other one could not be tested against it."), "{words}");
+    }
+
+    #[test]
+    fn the_size_of_a_correlation_is_that_of_the_number_that_is_printed() {
+        let mut ranking = compared().metric_rankings()[0].clone();
+        let mut said = |mean: f64| {
+            ranking.places[0].mean = mean;
+            meaning(&ranking).unwrap()
+        };
+        assert!(said(0.297).starts_with("A correlation of 0.30 is medium by"));
+        assert!(said(0.294).starts_with("A correlation of 0.29 is small by"));
+    }
+
+    #[test]
     fn three_systems_on_three_items_are_too_few_for_any_claim() {
         let rows = (0..9).map(|at| {
             let mut ratings = Ratings::new();
@@ -536,32 +544,6 @@ mod tests {
             assert!(!words.contains("significant") && !words.contains("clearly"), "{words}");
             assert!(words.contains("could be tested against it"), "{words}");
         }
-    }
-
-    #[test]
-    fn what_ratings_say_of_systems_comes_from_the_comparisons_of_the_study() {
-        let rows = (0..24).map(|at| {
-            let mut ratings = Ratings::new();
-            let level = if at % 2 == 0 { 10.0 } else { 0.0 };
-            ratings.push("plot", Some(level + f64::from(at * 5 % 7)));
-            let (system, item) = (Some(["rain", "tale"][at as usize % 2].into()), at / 2);
-            Row { id: at.to_string(), system, item: item.to_string(), ratings, ..Row::default() }
-        });
-        let mut table = ScoreTable::new(rows.collect());
-        let values = (0..24).map(|at| Ok(f64::from(at * 5 % 11))).collect();
-        table.push(Column::metric("bleu", Direction::Higher), values);
-        let mut study = storymeter_meta::table::analyse(&table, &Default::default()).unwrap();
-        let options = storymeter_meta::systems::Options::default();
-        let found = storymeter_meta::systems::compare_systems(&table, "plot", &options).unwrap();
-        let said = conclusion(&found);
-        assert!(said.starts_with("rain is better than tale by plot (p"), "{said}");
-        assert_eq!(systems(&study), [said]);
-        // Where no test was made, none is spoken of.
-        study.findings.retain(|finding| !matches!(finding, Finding::SystemPairs(_)));
-        let said = systems(&study);
-        let means = "rain has the highest mean rating, 13.08.";
-        assert!(said.len() == 1 && said[0].starts_with(means), "{said:?}");
-        assert!(said[0].ends_with("Systems were not compared by tests."));
     }
 
     #[test]

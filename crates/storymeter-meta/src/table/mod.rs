@@ -194,10 +194,11 @@ fn check_left_out(grid: &Grid, without: &[String]) -> Result<()> {
 }
 
 fn averaged(grid: &Grid) -> Option<Warning> {
-    let message = format!(
-        "systems have several stories for an item, {} more than one each: their means are analysed",
-        grid.repeats()
-    );
+    let more = match grid.repeats() {
+        1 => "1 story is a second or later one of its system and item".to_owned(),
+        count => format!("{count} stories are a second or later one of their system and item"),
+    };
+    let message = format!("{more}: the mean of each system and item is analysed");
     (grid.repeats() > 0).then(|| Warning::new(WarningKind::Averaged, "table", message))
 }
 

@@ -3,15 +3,15 @@
 use super::{Cell, Form, Sheet, Subject};
 use crate::outcome::Absence;
 use crate::study::{
-    Finding, HumanScores, IccEstimate, RaterAgreement, Raters, RatingDistribution, Standing, Study,
-    SystemAverages,
+    Finding, HumanScores, IccEstimate, Kind, RaterAgreement, Raters, RatingDistribution, Standing,
+    Study, SystemAverages,
 };
 
 /// How far raters agree, the systems' means, and the distribution of ratings, under these ids.
 pub(super) fn sheets(study: &Study, [agrees, means, ratings]: [&str; 3]) -> Vec<Sheet> {
     let sheets = study.findings.iter().flat_map(|finding| match finding {
         Finding::RaterAgreement(found) => agreement(agrees, found),
-        Finding::SystemAverages(found) => vec![system_averages(means, found)],
+        Finding::SystemAverages(found) => vec![system_averages(means, found, study.kind)],
         Finding::Ratings(found) => distribution(ratings, found),
         _ => Vec::new(),
     });
@@ -98,7 +98,7 @@ fn interval(icc: &IccEstimate) -> [Cell; 3] {
 }
 
 /// The systems' means by criterion and, from single ratings, over all, with intervals and marks.
-fn system_averages(id: &str, found: &SystemAverages) -> Sheet {
+fn system_averages(id: &str, found: &SystemAverages, kind: Kind) -> Sheet {
     if !found.single_ratings {
         let title = "Mean scores by system (intervals need single ratings)";
         let mut sheet = Sheet::new(id, Subject::SystemAverages, title, Form::Table)
@@ -131,7 +131,15 @@ fn system_averages(id: &str, found: &SystemAverages) -> Sheet {
         }
         sheet.push(row);
     }
-    sheet.note("* best, + inside the interval of the best")
+    let sheet = sheet.note("* best, + inside the interval of the best");
+    match kind {
+        // HANNA's own table says so in its paper.
+        Kind::Hanna => sheet,
+        _ => sheet.note(
+            "±: takes every rating as independent, as HANNA does, also where several are of one \
+             story or item; the intervals of `compare` and the sheet system-pairs rest on items",
+        ),
+    }
 }
 
 /// Counts and quartiles (`id`), and the outlines of violins (`id-density`).

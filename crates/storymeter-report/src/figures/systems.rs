@@ -44,8 +44,8 @@ pub(super) fn intervals(found: &SystemComparison, colours: &SystemColours) -> Op
     };
     let mut figure = forest::draw(&forest);
     figure.notes.push(format!(
-        "Lines are {percent:.0}% bootstrap intervals. Intervals that overlap do not prove that two \
-         systems are equal; the test of each pair decides"
+        "Lines are {percent:.0}% intervals. Intervals that overlap do not prove that two systems \
+         are equal; the test of each pair decides"
     ));
     figure.signature = found.signature.to_string();
     Some(figure)

@@ -85,8 +85,12 @@ impl Page<'_> {
         if ranking.unranked > 0 {
             let _ = write!(
                 note,
-                " {} more metrics lack a correlation with a criterion and are not ranked.",
-                ranking.unranked
+                " {} a correlation with a criterion and {} not ranked.",
+                match ranking.unranked {
+                    1 => "One more metric lacks".to_owned(),
+                    count => format!("{count} more metrics lack"),
+                },
+                if ranking.unranked == 1 { "is" } else { "are" }
             );
         }
         let names = ranking.places.iter().map(|place| place.metric.as_str());
@@ -103,7 +107,10 @@ impl Page<'_> {
 
     fn write_changes(&mut self, changes: &ShownChanges) {
         self.write_question(&format!("What changed {}, and is that certain?", changes.between));
-        let title = format!("The {} largest changes", changes.largest.len());
+        let title = match changes.largest.len() {
+            1 => "The largest change".to_owned(),
+            count => format!("The {count} largest changes"),
+        };
         let mut sheet = Sheet::new("largest-changes", Subject::Other, title, Form::Table)
             .columns(["metric", "criterion", "level", "certain?"], 0)
             .columns(["r before", "r after", "change"], 3)

@@ -84,7 +84,7 @@ impl Page<'_> {
             "metrics",
             "Metrics",
             "All metrics, ranked",
-            &format!("{most} metrics at every level"),
+            &format!("{} at every level", counted(most, "metric")),
         );
         for (at, run) in inputs.runs.iter().enumerate() {
             self.write_run_name(run);
@@ -123,10 +123,13 @@ impl Page<'_> {
             "How certain it is",
             "tests by criterion, systems, warnings",
         );
-        for run in &inputs.runs {
+        for (at, run) in inputs.runs.iter().enumerate() {
             self.write_run_name(run);
             let level = if inputs.runs.len() > 1 { 4 } else { 3 };
-            for paragraph in summary::paragraphs(&run.study) {
+            let verdict = inputs
+                .scores_of(at)
+                .and_then(|scores| systems::verdict_of_study(&run.study, scores));
+            for paragraph in summary::paragraphs(&run.study, verdict.as_ref()) {
                 let items: String =
                     paragraph.sentences.iter().map(|s| format!("<li>{}</li>", escape(s))).collect();
                 let heading = escape(paragraph.heading);
@@ -162,8 +165,12 @@ impl Page<'_> {
         }
         let _ = writeln!(
             self.main,
-            "<details><summary>All {} warnings</summary><ul>{items}</ul></details>",
-            warnings.len()
+            "<details><summary>{}</summary><ul>{items}</ul></details>",
+            match warnings.len() {
+                1 => "The warning".to_owned(),
+                2 => "Both warnings".to_owned(),
+                count => format!("All {count} warnings"),
+            }
         );
     }
 
@@ -214,9 +221,9 @@ impl Page<'_> {
         let verdict = comparisons.verdict().map(|(verdict, _)| verdict);
         let shown = usize::from(verdict.is_none());
         let (name, heading, about) = match comparisons.found.len().saturating_sub(shown) {
-            count if shown == 0 => ("Columns", "By each column", format!("{count} rankings")),
+            count if shown == 0 => ("Columns", "By each column", counted(count, "ranking")),
             count => {
-                let about = format!("the same comparison by {count} other metrics");
+                let about = format!("the same comparison by {}", counted(count, "other metric"));
                 ("Other metrics", "By other metrics", about)
             }
         };
@@ -275,7 +282,10 @@ impl Page<'_> {
         if left.is_empty() {
             return;
         }
-        let about = format!("the {} that answer the usual questions", left.len());
+        let about = match left.len() {
+            1 => "the one that answers a usual question".to_owned(),
+            count => format!("the {count} that answer the usual questions"),
+        };
         self.open_part("figures", "Figures", "Figures", &about);
         let inputs = self.report.inputs();
         for group in inputs.runs.iter().enumerate().map(Some).chain([None]) {
@@ -309,7 +319,10 @@ impl Page<'_> {
         if left.is_empty() {
             return;
         }
-        let about = format!("{} more, drawn when they are opened", left.len());
+        let about = match left.len() {
+            1 => "one more, drawn when it is opened".to_owned(),
+            count => format!("{count} more, drawn when they are opened"),
+        };
         self.open_part("more-figures", "", "All other figures", &about);
         for at in left {
             let Source::Sheet { run, sheet } = self.plan[at].source else { continue };
@@ -357,7 +370,7 @@ impl Page<'_> {
         if count == 0 {
             return;
         }
-        let about = format!("{count} tables; a click on a head sorts");
+        let about = format!("{}; a click on a head sorts", counted(count, "table"));
         self.open_part("tables", "Tables", "Tables", &about);
         for (at, run) in inputs.runs.iter().enumerate() {
             self.write_run_name(run);
@@ -422,6 +435,12 @@ impl Page<'_> {
         }
         self.close_part();
     }
+}
+
+/// A number of things: "1 table", "2 tables".
+fn counted(count: usize, thing: &str) -> String {
+    let s = if count == 1 { "" } else { "s" };
+    format!("{count} {thing}{s}")
 }
 
 fn has_heatmap(run: &StudyRun) -> bool {

@@ -6,7 +6,9 @@ use std::fmt::Write as _;
 use storymeter_core::Role;
 use storymeter_core::number::{Digits, percent, thousands};
 use storymeter_meta::systems::SystemComparison;
-use storymeter_meta::systems::verdict::{ColumnMean, ColumnVerdict, SystemProfile, Verdict};
+use storymeter_meta::systems::verdict::{
+    ColumnMean, ColumnVerdict, Lead, SystemProfile, Verdict, Vote,
+};
 use storymeter_meta::view::{
     LEADERS_TITLE, LeadSign, QUESTION, TRUST_HEADING, TrustLine, VerdictWords, by_one_column,
     column_conclusion, decimals, key_with_arrow, legend, means_beside, means_by_length,
@@ -73,7 +75,8 @@ impl Page<'_> {
         let comparison = |column: &ColumnVerdict| {
             found.iter().find(|one| one.column.key == column.key && one.column.role == column.role)
         };
-        let shown = || verdict.columns.iter().filter_map(|one| Some((one, comparison(one)?)));
+        let columns: Vec<ColumnVerdict> = verdict.columns.iter().map(as_compared).collect();
+        let shown = || columns.iter().filter_map(|one| Some((one, comparison(one)?)));
         let scores: String =
             shown().map(|(column, own)| column_row(column, own, verdict)).collect();
         let _ = writeln!(
@@ -176,6 +179,19 @@ fn flags(system: &SystemProfile) -> String {
     }
 }
 
+/// A column with the leaders that `compare` names: none where the column is not counted, and those
+/// of this column alone where the correction over all columns leaves no single one.
+fn as_compared(column: &ColumnVerdict) -> ColumnVerdict {
+    let mut column = column.clone();
+    if column.vote != Vote::Votes {
+        (column.lead, column.survives) = (Lead::Nobody, None);
+    } else if column.survives.as_ref().is_none_or(|lead| lead.alone().is_none()) {
+        // Who is level with the leader after the correction shares no lead by that.
+        column.survives = None;
+    }
+    column
+}
+
 /// One column: the means of the systems with their intervals, who leads, and the means that allow
 /// for length.
 fn column_row(column: &ColumnVerdict, found: &SystemComparison, verdict: &Verdict) -> String {
@@ -237,6 +253,7 @@ mod tests {
     use storymeter_meta::systems::{Options, compare};
     use storymeter_meta::view::verdict_words;
 
+    use super::*;
     use crate::inputs::{Inputs, NamedTable};
     use crate::svg::escape;
     use crate::{Report, StoryTable};
@@ -316,6 +333,39 @@ mod tests {
         let words = cells(&page, "words");
         assert!(words[0].contains(">51 <small>50 to 52<"), "{words:?}");
         assert!(words[1].contains(">1,401 <small>1,400 to 1,402<"), "{words:?}");
+    }
+
+    #[test]
+    fn marks_name_the_leaders_that_a_comparison_names() {
+        let shared = || Lead::Shared { systems: vec!["heron".into(), "owl".into()] };
+        let alone = || Lead::Alone { system: "heron".into() };
+        let mut table = ScoreTable::new(rows([120, 121]));
+        push(&mut table, Column::metric("plot", Direction::Higher), [0.3, 0.9]);
+        let options = Options::default();
+        let found = compare(&table, &options).unwrap();
+        let column = verdict(&table, &found, &options).unwrap().columns.remove(0);
+        let signs = |vote: Vote, lead: Lead, survives: Option<Lead>| {
+            let column = ColumnVerdict { vote, lead, survives, ..column.clone() };
+            let own = as_compared(&column);
+            ["heron", "owl"].map(|system| LeadSign::new(&own, system))
+        };
+        let (leads, led, shares) =
+            (Some(LeadSign::Leads), Some(LeadSign::Led), Some(LeadSign::Shares));
+        assert_eq!(signs(Vote::Votes, alone(), Some(alone())), [leads, None]);
+        assert_eq!(signs(Vote::Votes, alone(), Some(shared())), [led, None]);
+        assert_eq!(signs(Vote::Votes, shared(), Some(Lead::Nobody)), [shares, shares]);
+        assert_eq!(signs(Vote::NoDirection, alone(), None), [None, None]);
+    }
+
+    #[test]
+    fn a_column_without_direction_has_no_star() {
+        let mut table = ScoreTable::new(rows([120, 121]));
+        push(&mut table, Column::metric("length", Direction::None), [0.3, 0.9]);
+        push(&mut table, Column::metric("plot", Direction::Higher), [0.3, 0.9]);
+        let page = page_of(table, None);
+        assert!(page.contains("not counted: its direction is not known"));
+        assert!(cells(&page, "length").iter().all(|cell| !cell.contains('★')));
+        assert!(cells(&page, "plot ↑")[1].contains('★'));
     }
 
     #[test]

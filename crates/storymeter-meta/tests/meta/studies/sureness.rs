@@ -9,7 +9,7 @@ use storymeter_core::{
 use storymeter_meta::correlate::{Judgments, Numbers, correlate_numbers};
 use storymeter_meta::study::{Finding, IntervalMethod};
 use storymeter_meta::table::{Options, analyse};
-use storymeter_meta::{Level, Settings, Study, view};
+use storymeter_meta::{Level, Settings, Study, WarningKind, view};
 use storymeter_stats::{Coefficient, clustered_correlation, pearson};
 
 use crate::studies::support::noise;
@@ -50,6 +50,42 @@ fn drift(study: &Study) -> &storymeter_meta::study::Drift {
         _ => None,
     });
     found.expect("a drift")
+}
+
+#[test]
+fn averaged_stories_and_intervals_from_single_ratings_are_spoken_of() {
+    let single = table(2, 30);
+    let said = |table: &ScoreTable| {
+        let study = analyse(table, &Options::default()).unwrap();
+        let averaged = study.warnings.iter().filter(|own| own.kind == WarningKind::Averaged);
+        let messages: Vec<String> = averaged.map(|own| own.message.clone()).collect();
+        (messages, view::sheets(&study))
+    };
+    let (none, sheets) = said(&single);
+    assert_eq!(none, [""; 0]);
+    let means = sheets.iter().find(|sheet| sheet.id == "systems").unwrap();
+    assert!(means.notes.iter().any(|note| note.contains("takes every rating as independent")));
+    let again = |more: usize| {
+        let mut rows = single.rows().to_vec();
+        let first = rows[..more].iter().enumerate();
+        let first = first.map(|(at, row)| Row { id: format!("again-{at}"), ..row.clone() });
+        rows.extend(first.collect::<Vec<_>>());
+        let mut all = ScoreTable::new(rows);
+        let values = (0..all.rows().len()).map(|at| Ok(noise(7000 + at))).collect();
+        all.push(Column::metric("bleu", Direction::Higher), values);
+        let human = (0..all.rows().len()).map(|at| Ok(noise(8000 + at))).collect();
+        all.push(Column::criterion("joy"), human);
+        said(&all).0
+    };
+    let analysed = "the mean of each system and item is analysed";
+    assert_eq!(
+        again(1),
+        [format!("1 story is a second or later one of its system and item: {analysed}")]
+    );
+    assert_eq!(
+        again(9),
+        [format!("9 stories are a second or later one of their system and item: {analysed}")]
+    );
 }
 
 #[test]
