@@ -160,7 +160,9 @@ fn a_run_that_met_a_bad_file_is_finished_by_skipping_its_bad_records() {
     let one = sandbox.run("score good.jsonl bad.jsonl -m text-length --skip-bad").succeeds();
     assert_eq!(sandbox.run("merge out").succeeds().stdout(), one.stdout());
     // Without --skip-bad, the second file would be an error.
-    sandbox.run(&format!("{score} --resume")).fails_with("then bad records skipped, and now bad records refused");
+    sandbox
+        .run(&format!("{score} --resume"))
+        .fails_with("then bad records skipped, and now bad records refused");
 }
 
 #[test]
