@@ -126,7 +126,7 @@ impl ScoreRows {
         (0..self.systems.len() as u32).map(summary).collect()
     }
 
-    /// Every other system against one of them ([`compare_samples`]). The stage of `progress` that
+    /// Every other system against one of them ([`storymeter_stats::compare_samples`]). The stage of `progress` that
     /// is under way hears of each.
     ///
     /// # Errors
