@@ -126,8 +126,8 @@ impl ScoreRows {
         (0..self.systems.len() as u32).map(summary).collect()
     }
 
-    /// Every other system against one of them ([`storymeter_stats::compare_samples`]). The stage of `progress` that
-    /// is under way hears of each.
+    /// Every other system against one of them ([`storymeter_stats::compare_samples`]). The stage of
+    /// `progress` that is under way hears of each.
     ///
     /// # Errors
     /// Returns an error if there is no such system.
