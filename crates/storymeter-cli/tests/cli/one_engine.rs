@@ -128,7 +128,11 @@ fn several_stories_of_one_item_are_one_observation_everywhere() {
     assert_same(said_by_score(&sandbox, "text-length"), wanted, "score --against");
     assert_eq!(said_by_meta(&sandbox), wanted, "meta table");
     let run = sandbox.run("meta table scores.jsonl -o again").succeeds();
-    assert!(run.stdout().contains("their means are analysed"), "{}", run.stdout());
+    assert!(
+        run.stdout().contains("the mean of each system and item is analysed"),
+        "{}",
+        run.stdout()
+    );
     sandbox.run("report scores.jsonl -o scores.html --quiet").succeeds();
     assert_page_has(&sandbox, "scores.html", wanted);
     // A corpus metric, whose rows are added up, has no score per story to compare.
