@@ -79,8 +79,9 @@ pub(crate) fn rows(run: &Run) -> Vec<Vec<String>> {
         let counts = score_rows.texts_by_system();
         let counts = score_rows.systems().iter().zip(counts);
         for (name, texts) in counts {
-            let own = systems.iter().find(|own| own.system.as_ref() == Some(name));
-            rows.push(row(name, texts, own.map(|own| &own.flags)));
+            let own =
+                systems.binary_search_by(|own| own.system.as_deref().cmp(&Some(name.as_str())));
+            rows.push(row(name, texts, own.ok().map(|own| &systems[own].flags)));
         }
     }
     rows

@@ -36,7 +36,7 @@ pub struct TextTotals {
     /// The number of texts from which anything was removed.
     #[serde(skip_serializing_if = "is_zero")]
     pub changed: u64,
-    /// The same counts for each system that has any, in the order of their first such texts. `None`
+    /// The same counts for each system that has any, sorted by their names. `None`
     /// if there are so many systems that the header would be too large.
     #[serde(skip_serializing_if = "has_none")]
     pub systems: Option<Vec<SystemFlags>>,
@@ -111,15 +111,16 @@ impl TextTotals {
     /// which they came.
     fn add_systems(&mut self, later: Option<Vec<SystemFlags>>) {
         let (Some(mut own), Some(later)) = (self.systems.take(), later) else { return };
-        for more in later {
-            match own.iter_mut().find(|known| known.system == more.system) {
-                Some(known) => {
-                    add(&mut known.flags, &more.flags);
-                    add(&mut known.removed, &more.removed);
-                }
-                None => own.push(more),
+        own.extend(later);
+        own.sort_by(|one, two| one.system.cmp(&two.system));
+        own.dedup_by(|more, known| {
+            let is_same = known.system == more.system;
+            if is_same {
+                add(&mut known.flags, &more.flags);
+                add(&mut known.removed, &more.removed);
             }
-        }
+            is_same
+        });
         let bytes = |one: &SystemFlags| SYSTEM_BYTES + one.system.as_ref().map_or(0, String::len);
         let few = own.iter().map(bytes).sum::<usize>() <= MOST_BYTES;
         self.systems = few.then_some(own);

@@ -107,7 +107,15 @@ impl ScoreRows {
         progress: &Progress,
     ) -> Vec<Summary> {
         let sums = self.is_summed().then(|| self.sums(metrics));
-        let groups = if sums.is_some() { Vec::new() } else { self.groups(metrics) };
+        let (mut groups, mut stories) = (Vec::new(), vec![Vec::new(); self.systems.len()]);
+        if sums.is_none() {
+            groups = self.groups(metrics);
+            for (story, system) in self.system_of.iter().enumerate() {
+                if let Some(system) = system {
+                    stories[*system as usize].push(story);
+                }
+            }
+        }
         let summary = |number: u32| {
             let name = self.systems[number as usize].clone();
             let summary = match &sums {
@@ -116,8 +124,8 @@ impl ScoreRows {
                     group.summary(Some(name), metrics, resampling.confidence)
                 }
                 None => {
-                    let stories = self.stories_of(number);
-                    self.summary(Some(name), &stories, &groups, (metrics, resampling))
+                    let stories = &stories[number as usize];
+                    self.summary(Some(name), stories, &groups, (metrics, resampling))
                 }
             };
             progress.advance(1);
