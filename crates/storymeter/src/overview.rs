@@ -203,8 +203,10 @@ impl Overview {
         let mut rows = vec![self.header()];
         for (at, column) in self.columns().iter().enumerate() {
             let name = format!("{}{}", column.key, arrow(column.direction));
-            rows.push(self.row(name, &self.all, at));
-            rows.extend(self.systems.iter().map(|system| self.row(String::new(), system, at)));
+            let digits = self.digits(at);
+            rows.push(self.row(name, &self.all, at, digits));
+            let row = |system: &Summary| self.row(String::new(), system, at, digits);
+            rows.extend(self.systems.iter().map(row));
         }
         rows
     }
@@ -230,10 +232,9 @@ impl Overview {
         Digits::new(scores, DECIMALS)
     }
 
-    fn row(&self, name: String, summary: &Summary, column: usize) -> Vec<String> {
+    fn row(&self, name: String, summary: &Summary, column: usize, digits: Digits) -> Vec<String> {
         let own = &summary.columns[column];
         let system = summary.system.as_deref().unwrap_or("all").to_owned();
-        let digits = self.digits(column);
         let score = own.score.as_ref().map_or("absent".to_owned(), |score| digits.text(*score));
         let interval = own.interval.map_or(String::new(), |interval| shown(interval, digits));
         let mut row = vec![name, system, summary.stories.to_string(), score, interval];
