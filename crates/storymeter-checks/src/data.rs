@@ -64,6 +64,21 @@ pub fn shared(relative: &str) -> Result<PathBuf> {
     )))
 }
 
+/// Lets a check run that takes minutes: what it checks changes only with the embedded models, so it
+/// is part of `.ci/full`.
+///
+/// # Errors
+/// [`Error::Absent`] unless `STORYMETER_SLOW_CHECKS` is set.
+pub fn slow() -> Result<()> {
+    match std::env::var_os("STORYMETER_SLOW_CHECKS") {
+        Some(_) => Ok(()),
+        None => {
+            let text = "it takes minutes and is part of .ci/full; set STORYMETER_SLOW_CHECKS=1";
+            Err(Error::Absent(text.to_owned()))
+        }
+    }
+}
+
 /// Settings that name the folder of METEOR 1.5's tables, for the metric `meteor`.
 ///
 /// `STORYMETER_METEOR_DATA` names the folder. `pip install pycocoevalcap` brings it as `meteor`;

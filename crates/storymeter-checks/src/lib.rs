@@ -15,7 +15,7 @@ mod harness;
 pub mod pairs;
 mod scoring;
 
-pub use data::{Error, Result, encoder_weights, meteor_settings, shared, weights};
+pub use data::{Error, Result, encoder_weights, meteor_settings, shared, slow, weights};
 pub use harness::{Check, main};
 pub use scoring::{present, score};
 

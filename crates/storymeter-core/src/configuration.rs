@@ -180,8 +180,10 @@ pub fn to_toml<S: Documented>(settings: &S) -> String {
         let name = line.trim_matches(['[', ']']).split(" = ").next().unwrap_or_default();
         // The comment above a table explains all its fields. A field in it may have the name of a
         // setting outside.
-        let documented = S::FIELDS.iter().find(|(field, _)| *field == name && !in_table);
-        in_table |= line.starts_with('[');
+        let is_table = line.starts_with('[');
+        let documented =
+            S::FIELDS.iter().find(|(field, _)| *field == name && (is_table || !in_table));
+        in_table |= is_table;
         if documented.is_some() && !text.ends_with("\n\n") && !text.is_empty() {
             text.push('\n');
         }

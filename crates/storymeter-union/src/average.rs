@@ -49,7 +49,8 @@ impl Model {
                 let Model { card, heads, .. } = model;
                 let criteria = card.criteria.as_ref();
                 let names = criteria.map(|own| own.names().map(str::to_owned).collect::<Vec<_>>());
-                (card.reconstruction, card.diagnosis, names, heads.score.len())
+                let lengths = (heads.score.len(), heads.sentence.len());
+                (card.reconstruction, card.diagnosis, names, lengths)
             };
             if reading(first) != reading(other) || heads(first) != heads(other) {
                 return Err(wrong(
@@ -67,7 +68,7 @@ impl Model {
                 models.iter().map(|m| m.parameters.tensors[place].data.as_slice()),
             );
         }
-        let parts: [fn(&Heads) -> &[f32]; 13] = [
+        let parts: [fn(&Heads) -> &[f32]; 15] = [
             |heads| &heads.score,
             |heads| &heads.diagnosis,
             |heads| &heads.diagnosis_bias,
@@ -81,6 +82,8 @@ impl Model {
             |heads| &heads.norm_bias,
             |heads| &heads.criteria,
             |heads| &heads.criteria_bias,
+            |heads| &heads.sentence,
+            |heads| &heads.sentence_bias,
         ];
         let heads = &mut mean.heads;
         let own = [
@@ -97,6 +100,8 @@ impl Model {
             &mut heads.norm_bias,
             &mut heads.criteria,
             &mut heads.criteria_bias,
+            &mut heads.sentence,
+            &mut heads.sentence_bias,
         ];
         for (own, part) in own.into_iter().zip(parts) {
             average_into(own, models.iter().map(|model| part(&model.heads)));

@@ -239,11 +239,18 @@ impl Card {
     /// What is wrong with the card for a model with or without a sentence encoder, if anything.
     pub(crate) fn sentences_problem(&self, has_sentences: bool) -> Option<String> {
         match &self.criteria {
-            Some(criteria) if criteria.needs_prompt() && !has_sentences => Some(
-                "a criterion counts the similarity of prompt and story, but the model has no \
-                 sentence encoder"
-                    .to_owned(),
-            ),
+            Some(criteria) if has_sentences && criteria.sentence > 0 => {
+                Some("a model that makes sentence vectors has no sentence encoder".to_owned())
+            }
+            Some(criteria)
+                if criteria.needs_prompt() && !has_sentences && criteria.sentence == 0 =>
+            {
+                Some(
+                    "a criterion counts the similarity of prompt and story, but the model has no \
+                 sentence encoder and makes no sentence vectors"
+                        .to_owned(),
+                )
+            }
             None if has_sentences => {
                 Some(format!("a model for {} has no sentence encoder", self.kind.metric()))
             }

@@ -45,6 +45,11 @@ pub struct Heads {
     pub criteria: Vec<f32>,
     /// `criteria.bias` \[n\].
     pub criteria_bias: Vec<f32>,
+    /// `sentence.weight` \[S, H\]: the vector that compares a text with a prompt. It is empty if
+    /// the model compares none, or has a sentence encoder of its own.
+    pub sentence: Vec<f32>,
+    /// `sentence.bias` \[S\].
+    pub sentence_bias: Vec<f32>,
 }
 
 /// The names and shapes of the tensors that a model with this card has. A criteria model has the
@@ -58,6 +63,11 @@ fn expected(card: &Card, config: &Config, score: bool) -> Vec<(&'static str, Vec
     if let Some(criteria) = &card.criteria {
         let count = criteria.heads.len();
         tensors.extend([("criteria.weight", vec![count, hidden]), ("criteria.bias", vec![count])]);
+        if criteria.sentence > 0 {
+            let width = criteria.sentence;
+            tensors.push(("sentence.weight", vec![width, hidden]));
+            tensors.push(("sentence.bias", vec![width]));
+        }
     }
     if card.diagnosis {
         tensors.push(("diagnosis.weight", vec![4, hidden]));
@@ -127,6 +137,8 @@ impl Heads {
             norm_bias: take("norm.bias"),
             criteria: take("criteria.weight"),
             criteria_bias: take("criteria.bias"),
+            sentence: take("sentence.weight"),
+            sentence_bias: take("sentence.bias"),
         })
     }
 
@@ -149,6 +161,8 @@ impl Heads {
                 "norm.bias" => &self.norm_bias,
                 "criteria.weight" => &self.criteria,
                 "criteria.bias" => &self.criteria_bias,
+                "sentence.weight" => &self.sentence,
+                "sentence.bias" => &self.sentence_bias,
                 _ => &self.reconstruction_bias,
             };
             tensors.push((

@@ -161,6 +161,31 @@ pub(crate) fn metric_error(metric: &str, error: Error) -> MetricError {
     }
 }
 
+/// The probabilities of stories. What another metric has already computed with this model is not
+/// computed again.
+pub(crate) fn probabilities(
+    scorer: &UnionScorer,
+    stories: &[Prepared<'_>],
+) -> Result<Vec<f64>, Error> {
+    let signature = scorer.signature().to_string();
+    // Texts are shared by stories that have the same one, but may be split or begun in other ways.
+    let is_text_alone = |story: &Story| story.sentences.is_empty() && !scorer.card().prompts;
+    let known = |story: &Prepared<'_>| match is_text_alone(story.story) {
+        true => story.text.recall::<f64>(&signature),
+        false => None,
+    };
+    let mut found: Vec<Option<f64>> = stories.iter().map(|own| known(own).map(|x| *x)).collect();
+    let remaining: Vec<usize> = (0..stories.len()).filter(|at| found[*at].is_none()).collect();
+    let texts: Vec<&Story> = remaining.iter().map(|at| stories[*at].story).collect();
+    for (at, score) in remaining.into_iter().zip(scorer.score(&texts)?) {
+        if is_text_alone(stories[at].story) {
+            stories[at].text.keep(&signature, Arc::new(score.probability));
+        }
+        found[at] = Some(score.probability);
+    }
+    Ok(found.into_iter().map(|score| score.unwrap_or(f64::NAN)).collect())
+}
+
 impl HumanScore {
     fn failed(&self, error: Error) -> MetricError {
         metric_error(&self.description.key, error)
@@ -173,10 +198,8 @@ impl Metric for HumanScore {
     }
 
     fn rows(&self, stories: &[Prepared<'_>], _: &Resources) -> Result<Rows, MetricError> {
-        let stories: Vec<&Story> = stories.iter().map(|story| story.story).collect();
-        let scores = self.scorer.score(&stories).map_err(|error| self.failed(error))?;
-        let probabilities = scores.iter().map(|score| score.probability).collect();
-        Ok(Rows::from_values(1, probabilities))
+        let probabilities = probabilities(&self.scorer, stories);
+        Ok(Rows::from_values(1, probabilities.map_err(|error| self.failed(error))?))
     }
 
     fn values(&self, row: &[f64], values: &mut [Value]) {

@@ -233,8 +233,9 @@ impl Model {
             numbers(&mut hash, head);
         }
         hash.update(self.heads.score_bias.to_le_bytes());
-        // Empty in models from before there were criteria, which keep their fingerprint.
-        for head in [&self.heads.criteria, &self.heads.criteria_bias] {
+        // Empty in models from before there were such heads, which keep their fingerprint.
+        let Heads { criteria, criteria_bias, sentence, sentence_bias, .. } = &self.heads;
+        for head in [criteria, criteria_bias, sentence, sentence_bias] {
             numbers(&mut hash, head);
         }
         if let Some(sentences) = &self.sentences {

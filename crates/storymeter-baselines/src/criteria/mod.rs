@@ -12,11 +12,14 @@
 
 mod damage;
 mod map;
+mod preference;
 mod rated;
 mod settings;
 mod start;
 mod task;
 
+use std::collections::HashMap;
+use std::ops::Range;
 use std::path::Path;
 
 use rand_chacha::rand_core::Rng;
@@ -27,7 +30,7 @@ use storymeter_core::rng::{CounterId, StreamId};
 use storymeter_encoder::{Stream, Tensor};
 #[cfg(feature = "cuda")]
 use storymeter_union::GpuPrecision;
-use storymeter_union::criteria::{SentenceModel, UnionShare, windows};
+use storymeter_union::criteria::{SentenceModel, UnionShare, placed_windows};
 use storymeter_union::{Card, EmbeddedModel, Kind, Location, Pooling, Precision, Reconstruction};
 
 use crate::configuration::Configuration;
@@ -37,7 +40,7 @@ use crate::folder;
 use crate::{Error, Result};
 use rated::{Prepared, prepare};
 use start::Beginning;
-use task::{Example, Lesson, Lessons, Reading};
+use task::{Example, Lesson, Lessons, Reading, Text, parts};
 
 pub use map::CriteriaMap;
 pub use rated::{LeftOut, OVERALL, Set};
@@ -47,6 +50,9 @@ pub use storymeter_union::criteria::HeldOut;
 /// The file in the output folder with what the model says about the stories that were left out: one
 /// [`HeldOut`] per line.
 pub const HELD_OUT: &str = "held-out.jsonl";
+
+/// How many examples the sentence encoder reads at once.
+const EXAMPLES_AT_ONCE: usize = 4096;
 
 /// A training run: what it starts from, what it reads, and where it writes.
 #[derive(Debug, Clone, Copy)]
@@ -89,7 +95,7 @@ pub fn train(job: &Job<'_>, watch: Watch<'_>) -> Result<Vec<EpochReport>> {
     if let Some(fault) = settings.fault() {
         return Err(fault.into());
     }
-    let rated = prepare(job.sets, job.map, job.left_out, settings.half_raters)?;
+    let rated = prepare(job.sets, job.map, job.left_out, settings)?;
     for note in &rated.notes {
         watch(Event::Note(note))?;
     }
@@ -99,13 +105,24 @@ pub fn train(job: &Job<'_>, watch: Watch<'_>) -> Result<Vec<EpochReport>> {
         let problem = format!("must be at most {}", beginning.config.max_tokens());
         return Err(Error::Setting { field: "max_tokens", problem });
     }
-    let (examples, dev, left_out) = readings(&rated, settings, &beginning, &card);
+    let (mut examples, dev, left_out) = readings(&rated, settings, &beginning, &card);
     watch(Event::Note(&said(&rated, &dev, &left_out)))?;
     let damaged = damage::pairs(job.stories, settings, &beginning.tokenizer, &card)?;
     if !job.stories.is_empty() {
         watch(Event::Note(&format!("{} whole and damaged stories beside them", damaged.len())))?;
     }
-    let sentences = job.sentences.map(SentenceModel::load).transpose()?;
+    let mut sentences = job.sentences.map(SentenceModel::load).transpose()?;
+    let described = sentences.as_ref().map(SentenceModel::describe);
+    let mut heads = new_heads(&rated.heads, beginning.config.hidden);
+    if settings.sentence_weight > 0.0 {
+        let Some(teacher) = sentences.take() else {
+            let problem = "needs a sentence encoder to learn from (--sentences)".to_owned();
+            return Err(Error::Setting { field: "sentence_weight", problem });
+        };
+        watch(Event::Note("the sentence encoder reads the stories"))?;
+        let width = teach_sentences(&teacher, job.device, &rated, &mut examples)?;
+        heads.extend(new_head("sentence", width, beginning.config.hidden));
+    }
     let closeness = match &sentences {
         Some(model) => {
             let stories: Vec<&Story> =
@@ -115,14 +132,13 @@ pub fn train(job: &Job<'_>, watch: Watch<'_>) -> Result<Vec<EpochReport>> {
         None => vec![None; left_out.len()],
     };
     let union = union_share(job, &rated)?;
-    let mut heads = new_heads(&rated.heads, beginning.config.hidden);
-    let has_damage = !damaged.is_empty();
-    if has_damage {
+    if !damaged.is_empty() {
         heads.extend(beginning.damage_head());
     }
-    let lessons = damaged
-        .into_iter()
-        .map(|one| Example { ids: one.ids, lesson: Lesson::Damage { whole: one.whole } });
+    let lessons = damaged.into_iter().map(|one| Example {
+        texts: vec![Text { ids: one.ids, place: 0..0, vector: Vec::new() }],
+        lesson: Lesson::Damage { whole: one.whole },
+    });
     let task = Lessons {
         job,
         rated,
@@ -131,7 +147,6 @@ pub fn train(job: &Job<'_>, watch: Watch<'_>) -> Result<Vec<EpochReport>> {
         left_out,
         card,
         tokenizer_files: beginning.tokenizer_files,
-        has_damage,
         union,
         sentences,
         closeness,
@@ -144,7 +159,7 @@ pub fn train(job: &Job<'_>, watch: Watch<'_>) -> Result<Vec<EpochReport>> {
             "training": settings,
             "sets": job.sets.iter().map(|set| (set.name, set.stories.len())).collect::<Vec<_>>(),
             "map": job.map,
-            "sentences": task.sentences.as_ref().map(SentenceModel::describe),
+            "sentences": described,
             "left_out": match job.left_out {
                 LeftOut::Nothing => json!(null),
                 LeftOut::Fold { number, of } => json!({ "fold": number, "of": of }),
@@ -203,27 +218,84 @@ fn readings(
     card: &Card,
 ) -> (Vec<Example>, Vec<Reading>, Vec<Reading>) {
     let tokenizer = &beginning.tokenizer;
-    let reading = |story: usize| Reading {
-        story,
-        windows: windows(tokenizer, card, rated.stories[story].story),
-    };
-    let all: Vec<Reading> = (0..rated.stories.len()).into_par_iter().map(reading).collect();
+    let read = |story: usize| placed_windows(tokenizer, card, rated.stories[story].story);
+    let all: Vec<Vec<(Vec<u32>, Range<usize>)>> =
+        (0..rated.stories.len()).into_par_iter().map(read).collect();
     let (mut examples, mut dev, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
-    for reading in all {
-        let story = &rated.stories[reading.story];
-        if story.left_out {
-            left_out.push(reading);
-        } else if is_for_choice(story.item, settings) {
-            dev.push(reading);
-        } else {
-            let tokens: usize = reading.windows.iter().map(Vec::len).sum();
-            examples.extend(reading.windows.into_iter().map(|ids| {
-                let share = ids.len() as f32 / tokens as f32;
-                Example { ids, lesson: Lesson::Ratings { story: reading.story, share } }
-            }));
+    // The number of the example in which the stories of an item are compared.
+    let mut compared: HashMap<u64, usize> = HashMap::new();
+    for (number, windows) in all.into_iter().enumerate() {
+        let story = &rated.stories[number];
+        if story.left_out || is_for_choice(story.item, settings) {
+            let windows = windows.into_iter().map(|(ids, _)| ids).collect();
+            let readings = if story.left_out { &mut left_out } else { &mut dev };
+            readings.push(Reading { story: number, windows });
+            continue;
         }
+        let tokens: usize = windows.iter().map(|(ids, _)| ids.len()).sum();
+        let share = |ids: &[u32]| ids.len() as f32 / tokens as f32;
+        if !story.is_compared {
+            examples.extend(windows.into_iter().map(|(ids, place)| Example {
+                lesson: Lesson::Ratings { story: number, share: share(&ids) },
+                texts: vec![Text { ids, place, vector: Vec::new() }],
+            }));
+            continue;
+        }
+        let at = *compared.entry(story.item).or_insert_with(|| {
+            let lesson = Lesson::Preferences { stories: Vec::new() };
+            examples.push(Example { texts: Vec::new(), lesson });
+            examples.len() - 1
+        });
+        let Example { texts, lesson } = &mut examples[at];
+        let first = texts.len();
+        let own = windows.iter().enumerate().map(|(at, (ids, _))| (first + at, share(ids)));
+        if let Lesson::Preferences { stories } = lesson {
+            stories.push((number, own.collect()));
+        }
+        texts.extend(windows.into_iter().map(|(ids, place)| Text {
+            ids,
+            place,
+            vector: Vec::new(),
+        }));
     }
     (examples, dev, left_out)
+}
+
+/// Fills in the vectors that a sentence encoder gives the windows, and returns their length. Every
+/// coordinate is about 1 in size, as ratings are.
+fn teach_sentences(
+    teacher: &SentenceModel,
+    device: Device,
+    rated: &Prepared<'_>,
+    examples: &mut [Example],
+) -> Result<usize> {
+    let scorer = match device {
+        Device::Cpu => teacher.scorer(Precision::Int8)?,
+        // In int8 the vectors are those of the CPU.
+        #[cfg(feature = "cuda")]
+        Device::Cuda { gpu, .. } => teacher.scorer_on(gpu, GpuPrecision::Int8)?,
+    };
+    let width = teacher.describe().width;
+    let scale = (width as f64).sqrt();
+    for part in examples.chunks_mut(EXAMPLES_AT_ONCE) {
+        let texts = part.iter().flat_map(|Example { texts, lesson }| {
+            texts.iter().enumerate().filter_map(move |(at, text)| {
+                let story = lesson.story_of(at)?;
+                rated.stories[story].story.text.get(text.place.clone())
+            })
+        });
+        let texts: Vec<&str> = texts.collect();
+        let mut vectors = scorer.vectors(&texts)?.into_iter();
+        for Example { texts, lesson } in part {
+            for (at, text) in texts.iter_mut().enumerate() {
+                if lesson.story_of(at).is_some() {
+                    let vector = vectors.next().unwrap_or_default();
+                    text.vector = vector.into_iter().map(|x| (x * scale) as f32).collect();
+                }
+            }
+        }
+    }
+    Ok(width)
 }
 
 /// Whether the stories of an item choose the best epoch.
@@ -252,11 +324,16 @@ fn union_share(job: &Job<'_>, rated: &Prepared<'_>) -> Result<Option<(UnionShare
 /// The heads for the criteria before training. They are the same for every seed, so that the mean
 /// of models with different seeds makes sense.
 fn new_heads(names: &[String], width: usize) -> Vec<Tensor> {
+    new_head("criteria", names.len(), width).into()
+}
+
+/// A head with small random weights.
+fn new_head(name: &str, count: usize, width: usize) -> [Tensor; 2] {
     let stream = CounterId::NewHeads.descend(Stream::new(0), Stream::child).child(5);
-    let count = names.len();
     let data = (0..(count * width) as u64).map(|i| 0.02 * stream.normal(i)).collect();
-    vec![
-        Tensor { name: "criteria.weight".to_owned(), shape: vec![count, width], data },
-        Tensor { name: "criteria.bias".to_owned(), shape: vec![count], data: vec![0.0; count] },
+    let [weight, bias] = parts(name);
+    [
+        Tensor { name: weight, shape: vec![count, width], data },
+        Tensor { name: bias, shape: vec![count], data: vec![0.0; count] },
     ]
 }

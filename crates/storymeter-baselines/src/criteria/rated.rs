@@ -12,6 +12,7 @@ use storymeter_core::terminal::excerpt;
 use storymeter_union::criteria::{MOST_CRITERIA, RatedSet};
 
 use super::map::CriteriaMap;
+use super::settings::Settings;
 use crate::{Error, Result};
 
 /// The head that learns from all criteria.
@@ -53,7 +54,9 @@ pub(super) struct Rated<'a> {
     /// The number of its item, counted through all sets.
     pub item: u64,
     pub left_out: bool,
-    /// How much it weighs, because of the number of its raters.
+    /// Whether it is only compared with the other stories of its item.
+    pub is_compared: bool,
+    /// How much it weighs, because of the number of its raters, and because of its set.
     pub weight: f32,
     /// For each head the mean rating on the scale of the set.
     pub ratings: Vec<Option<f64>>,
@@ -83,11 +86,17 @@ pub(super) fn prepare<'a>(
     sets: &[Set<'a>],
     map: &CriteriaMap,
     left_out: LeftOut<'_>,
-    half_raters: f64,
+    settings: &Settings,
 ) -> Result<Prepared<'a>> {
     check_names(sets, map, left_out)?;
+    check_sets(sets, settings)?;
     let mut notes = Vec::new();
     let heads = heads(sets, map, &mut notes)?;
+    if let Some(name) = settings.apart.iter().find(|name| !heads.contains(name)) {
+        let (name, known) = (excerpt(name, 60), heads.join(", "));
+        let problem = format!("the setting `apart` names {name}; there are: {known}");
+        return Err(Error::Ratings { problem });
+    }
     if heads.len() > MOST_CRITERIA {
         let problem = format!(
             "a model has at most {MOST_CRITERIA} criteria, and these sets have {} with the one \
@@ -128,14 +137,15 @@ pub(super) fn prepare<'a>(
                 story,
                 item: first_item + item,
                 left_out: is_left_out,
-                weight: (raters / (raters + half_raters)) as f32,
+                is_compared: settings.pairs.iter().any(|name| name == set.name),
+                weight: (raters / (raters + settings.half_raters)) as f32,
                 ratings: vec![None; heads.len()],
                 targets: vec![None; heads.len()],
             });
         }
         let own = &mut stories[begin..];
         let criteria = criteria(set.stories);
-        let constant = standardise(own, set, &criteria, map, &heads);
+        let constant = standardise(own, set, &criteria, (map, &settings.apart), &heads);
         notes.extend(constant.into_iter().map(|criterion| {
             let (set, criterion) = (excerpt(set.name, 60), excerpt(criterion, 60));
             format!("{set}: all ratings of {criterion} are equal, so nothing is learned from them")
@@ -159,6 +169,7 @@ pub(super) fn prepare<'a>(
         first_item += items.len() as u64;
         first_story += set.stories.len();
     }
+    weigh_sets(&mut stories, sets, settings);
     let learned = || stories.iter().filter(|rated| !rated.left_out);
     let problem = match learned().next() {
         None => "no story is left to learn from: all of them are left out",
@@ -201,6 +212,36 @@ fn check_names(sets: &[Set<'_>], map: &CriteriaMap, left_out: LeftOut<'_>) -> Re
             wrong(format!("there is no fold {number} of {of}"))
         }
         _ => Ok(()),
+    }
+}
+
+/// Checks that the settings name sets that are there.
+fn check_sets(sets: &[Set<'_>], settings: &Settings) -> Result<()> {
+    let named = settings.pairs.iter().map(|name| ("pairs", name));
+    let named = named.chain(settings.set_weights.keys().map(|name| ("set_weights", name)));
+    for (setting, name) in named {
+        if !sets.iter().any(|set| set.name == name) {
+            let names: Vec<String> = sets.iter().map(|set| excerpt(set.name, 60)).collect();
+            let (name, known) = (excerpt(name, 60), names.join(", "));
+            let problem =
+                format!("the setting `{setting}` names the set {name}; there are: {known}");
+            return Err(Error::Ratings { problem });
+        }
+    }
+    Ok(())
+}
+
+/// Multiplies the weights of stories by those of their sets: what the user gave the set, and what
+/// balances sets of different sizes. The mean of the latter over all stories is 1.
+fn weigh_sets(stories: &mut [Rated<'_>], sets: &[Set<'_>], settings: &Settings) {
+    let mut learned = vec![0u32; sets.len()];
+    stories.iter().filter(|rated| !rated.left_out).for_each(|rated| learned[rated.set] += 1);
+    let balance = |count: u32| f64::from(count.max(1)).powf(-settings.balance);
+    let sum: f64 = learned.iter().map(|count| f64::from(*count) * balance(*count)).sum();
+    let mean = sum / f64::from(learned.iter().sum::<u32>().max(1));
+    for rated in stories {
+        let given = settings.set_weights.get(sets[rated.set].name).copied().unwrap_or(1.0);
+        rated.weight *= (given * balance(learned[rated.set]) / mean) as f32;
     }
 }
 
@@ -275,7 +316,7 @@ fn standardise<'c>(
     stories: &mut [Rated<'_>],
     set: &Set<'_>,
     criteria: &[&'c str],
-    map: &CriteriaMap,
+    (map, apart): (&CriteriaMap, &[String]),
     heads: &[String],
 ) -> Vec<&'c str> {
     let all_left_out = stories.iter().all(|rated| rated.left_out);
@@ -293,9 +334,10 @@ fn standardise<'c>(
             continue;
         };
         let own = map.head(set.name, criterion);
+        let is_apart = own.as_ref().is_some_and(|name| apart.contains(name));
         let own = own.and_then(|name| heads[..overall].iter().position(|head| *head == name));
         for (at, rating) in means.iter().enumerate() {
-            for head in own.into_iter().chain([overall]) {
+            for head in own.into_iter().chain((!is_apart).then_some(overall)) {
                 if let Some(rating) = rating {
                     let (raw, standard, count) = &mut sums[at * heads.len() + head];
                     *raw += rating;
@@ -369,7 +411,7 @@ mod tests {
         ];
         let sets = [Set { name: "one", stories: &first }, Set { name: "two", stories: &second }];
         let map = map(&[("two", &[("logic", "plot")])]);
-        let found = prepare(&sets, &map, LeftOut::Nothing, 2.0).unwrap();
+        let found = prepare(&sets, &map, LeftOut::Nothing, &Settings::default()).unwrap();
         assert_eq!(found.heads, ["plot", "style", "overall"]);
         let targets = |story: usize| found.stories[story].targets.clone();
         let deviation = (8.0f64 / 3.0).sqrt();
@@ -397,7 +439,13 @@ mod tests {
             .collect();
         let sets = [Set { name: "one", stories: &stories }];
         let left_out = LeftOut::Fold { number: 2, of: 4 };
-        let found = prepare(&sets, &CriteriaMap::default(), left_out, 0.0).unwrap();
+        let found = prepare(
+            &sets,
+            &CriteriaMap::default(),
+            left_out,
+            &Settings { half_raters: 0.0, ..Settings::default() },
+        )
+        .unwrap();
         let out: Vec<&str> =
             found.stories.iter().filter(|r| r.left_out).map(|r| r.story.item()).collect();
         assert_eq!(out, ["1", "1", "1"]);
@@ -413,7 +461,7 @@ mod tests {
         let stories = [story("a", "1", &[("plot", &[1.0])]), story("b", "2", &[("plot", &[2.0])])];
         let one = Set { name: "one", stories: &stories };
         let error = |sets: &[Set<'_>], map: &CriteriaMap, left_out| {
-            prepare(sets, map, left_out, 2.0)
+            prepare(sets, map, left_out, &Settings::default())
                 .err()
                 .map(|error| error.to_string())
                 .unwrap_or_default()
@@ -438,22 +486,25 @@ mod tests {
         };
         let stories = own("plot_logic", "plot-logic");
         let one = Set { name: "one", stories: &stories };
-        let said = prepare(&[one], &CriteriaMap::default(), LeftOut::Nothing, 2.0).err().unwrap();
+        let said = prepare(&[one], &CriteriaMap::default(), LeftOut::Nothing, &Settings::default())
+            .err()
+            .unwrap();
         assert_eq!(
             said.to_string(),
             "training: the criteria \"plot_logic\" and \"plot-logic\" of \"one\" would both be the \
              column plot-logic; a map can give them different names, or join them under one"
         );
         let apart = map(&[("one", &[("plot_logic", "plot"), ("plot-logic", "logic")])]);
-        let found = prepare(&[one], &apart, LeftOut::Nothing, 2.0).unwrap();
+        let found = prepare(&[one], &apart, LeftOut::Nothing, &Settings::default()).unwrap();
         assert_eq!(found.heads, ["plot", "logic", "overall"]);
         let joined = map(&[("one", &[("plot_logic", "plot"), ("plot-logic", "plot")])]);
-        let found = prepare(&[one], &joined, LeftOut::Nothing, 2.0).unwrap();
+        let found = prepare(&[one], &joined, LeftOut::Nothing, &Settings::default()).unwrap();
         assert_eq!((found.heads.len(), found.notes.len()), (2, 0), "the map says so");
         // Different sets may well write one criterion differently, and the user is told.
         let (first, second) = (own("Plot Logic", "style"), own("plot_logic", "style"));
         let sets = [Set { name: "one", stories: &first }, Set { name: "two", stories: &second }];
-        let found = prepare(&sets, &CriteriaMap::default(), LeftOut::Nothing, 2.0).unwrap();
+        let found = prepare(&sets, &CriteriaMap::default(), LeftOut::Nothing, &Settings::default())
+            .unwrap();
         assert_eq!(found.heads, ["plot-logic", "style", "overall"]);
         assert_eq!(
             found.notes,
@@ -468,7 +519,10 @@ mod tests {
         let equal = ["a", "b"].map(|id| story(id, "1", &[("plot", &[3.0]), ("style", &[4.0])]));
         let sets = [Set { name: "one", stories: &equal }];
         let none = CriteriaMap::default();
-        let said = prepare(&sets, &none, LeftOut::Nothing, 2.0).err().unwrap().to_string();
+        let said = prepare(&sets, &none, LeftOut::Nothing, &Settings::default())
+            .err()
+            .unwrap()
+            .to_string();
         assert_eq!(
             said,
             "training: there is nothing to learn: in each set, all stories that are learned from \
@@ -482,10 +536,59 @@ mod tests {
         let heads = |count: usize| {
             let stories = [rated("a", count, 1.0), rated("b", count, 2.0)];
             let sets = [Set { name: "one", stories: &stories }];
-            prepare(&sets, &none, LeftOut::Nothing, 2.0).map(|found| found.heads.len())
+            prepare(&sets, &none, LeftOut::Nothing, &Settings::default())
+                .map(|found| found.heads.len())
         };
         assert_eq!(heads(MOST_CRITERIA - 1).unwrap(), MOST_CRITERIA, "one more is for all of them");
         let said = heads(MOST_CRITERIA).unwrap_err().to_string();
         assert!(said.contains("at most 1000 criteria, and these sets have 1001"), "{said}");
+    }
+
+    #[test]
+    fn sets_weigh_what_the_settings_say() {
+        let of = |name: &str, count: usize| -> Vec<Story> {
+            let one =
+                |i: usize| story(&format!("{name}{i}"), &i.to_string(), &[("plot", &[i as f64])]);
+            (0..count).map(one).collect()
+        };
+        let (small, large) = (of("a", 4), of("b", 36));
+        let sets = [Set { name: "small", stories: &small }, Set { name: "large", stories: &large }];
+        let weights = |settings: Settings| {
+            let settings = Settings { half_raters: 0.0, ..settings };
+            let found =
+                prepare(&sets, &CriteriaMap::default(), LeftOut::Nothing, &settings).unwrap();
+            [found.stories[0].weight, found.stories[4].weight]
+        };
+        assert_eq!(weights(Settings::default()), [1.0, 1.0]);
+        // Every set weighs the same, and all stories together what they did.
+        assert_eq!(weights(Settings { balance: 1.0, ..Settings::default() }), [5.0, 20.0 / 36.0]);
+        let [small, large] = weights(Settings { balance: 0.5, ..Settings::default() });
+        assert!(
+            (small / large - 3.0).abs() < 1e-6 && (4.0 * small + 36.0 * large - 40.0).abs() < 1e-4
+        );
+        let given = BTreeMap::from([("large".to_owned(), 0.25)]);
+        assert_eq!(weights(Settings { set_weights: given, ..Settings::default() }), [1.0, 0.25]);
+    }
+
+    #[test]
+    fn a_head_that_is_apart_has_no_part_in_overall() {
+        let stories = [
+            story("a", "1", &[("plot", &[1.0]), ("taste", &[9.0])]),
+            story("b", "2", &[("plot", &[2.0]), ("taste", &[5.0])]),
+        ];
+        let sets = [Set { name: "one", stories: &stories }];
+        let overall = |apart: &[&str]| {
+            let apart = apart.iter().map(|name| (*name).to_owned()).collect();
+            let settings = Settings { apart, ..Settings::default() };
+            let found = prepare(&sets, &CriteriaMap::default(), LeftOut::Nothing, &settings);
+            found.map(|found| found.stories[0].targets[2]).map_err(|error| error.to_string())
+        };
+        assert_eq!(overall(&[]).unwrap(), Some(0.0), "the two say the opposite");
+        assert_eq!(overall(&["taste"]).unwrap(), Some(-1.0));
+        let said = overall(&["style"]).unwrap_err();
+        assert!(
+            said.ends_with("`apart` names \"style\"; there are: plot, taste, overall"),
+            "{said}"
+        );
     }
 }

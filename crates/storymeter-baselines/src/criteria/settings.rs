@@ -1,5 +1,7 @@
 //! The settings of training on ratings.
 
+use std::collections::BTreeMap;
+
 use storymeter_core::configuration::LARGEST_SEED;
 use storymeter_encoder::Grid;
 use storymeter_encoder::train::AdamW;
@@ -51,6 +53,19 @@ storymeter_core::documented_settings! {
     /// A story weighs n / (n + half_raters) if n people rated it: one with this many raters weighs
     /// half as much as one with very many. 0 makes all stories equal.
     half_raters: f64 = 2.0;
+    /// How far small sets are raised to the weight of large ones. With 0 every story weighs the
+    /// same; with 1 every set does, whatever the number of its stories.
+    balance: f64 = 0.0;
+    /// The sets that are learned as preferences: of two stories of one item, the one with the
+    /// higher rating shall have the higher prediction, and ratings of different items are not
+    /// compared.
+    pairs: Vec<String> = Vec::new();
+    /// The heads that are kept apart from the head "overall": their criteria have no part in it.
+    apart: Vec<String> = Vec::new();
+    /// How much the vectors of the sentence encoder (--sentences) weigh beside the ratings. With 0
+    /// the sentence encoder becomes part of the model as it is. With more the model learns its
+    /// vectors, and compares prompt and story by itself.
+    sentence_weight: f64 = 0.0;
     /// Whether quotes, words that tokenisers cut, and placeholders are made alike before a story is
     /// read.
     normalise: bool = true;
@@ -78,6 +93,8 @@ storymeter_core::documented_settings! {
     recompute: bool = false;
     /// Whether there is a checkpoint after every epoch, from which a run can be resumed.
     checkpoints: bool = true;
+    /// What a story of a set weighs, by the name of the set. It is 1 for the others.
+    set_weights: BTreeMap<String, f64> = BTreeMap::new();
     /// How human stories are damaged. The default is what the embedded UNION model was trained on:
     /// the techniques of the paper, words garbled inside sentences, and halves of sentences joined.
     perturb: Damage = Damage {
@@ -102,6 +119,12 @@ impl Configuration for Settings {
             .or_else(|| within("weight_decay", self.weight_decay, 0.0, 1e6))
             .or_else(|| positive("clip", self.clip, 1e6))
             .or_else(|| within("half_raters", self.half_raters, 0.0, 1e6))
+            .or_else(|| within("balance", self.balance, 0.0, 1.0))
+            .or_else(|| within("sentence_weight", self.sentence_weight, 0.0, 1e6))
+            .or_else(|| {
+                let mut weights = self.set_weights.values();
+                weights.find_map(|weight| positive("set_weights", *weight, 1e6))
+            })
             .or_else(|| within("damage_weight", self.damage_weight, 0.0, 1e6))
             .or_else(|| within("union_share", self.union_share, 0.0, 100.0))
             .or_else(|| within("union_share_overall", self.union_share_overall, 0.0, 100.0))

@@ -1,15 +1,21 @@
 //! What is learned: the ratings of stories, and whether stories are damaged.
 
+use std::collections::BTreeMap;
 use std::io::Write;
+use std::iter::{repeat, repeat_n};
+use std::ops::Range;
 
 use serde_json::{Map, Value};
-use storymeter_core::{AtomicFile, Place};
+use storymeter_core::{AtomicFile, Place, Story};
 use storymeter_encoder::train::{Backend, ForwardOptions, LabelLoss, Network, Selection};
 use storymeter_encoder::{Batch, Tensor, portions};
 use storymeter_stats::correlation::pearson;
-use storymeter_union::criteria::{CriteriaCard, Criterion, HeldOut, SentenceModel, UnionShare};
-use storymeter_union::{Card, Heads, Model, TrainingRecord};
+use storymeter_union::criteria::{
+    CriteriaCard, CriteriaScorer, Criterion, HeldOut, SentenceModel, UnionShare,
+};
+use storymeter_union::{Card, Heads, Model, Precision, TrainingRecord};
 
+use super::preference::{self, Compared};
 use super::rated::{OVERALL, Prepared, Rated};
 use super::{HELD_OUT, Job};
 use crate::Result;
@@ -21,29 +27,61 @@ const TOKENS_AT_ONCE: usize = 16 << 10;
 /// The numbers of the sums of losses.
 const RATINGS: usize = 0;
 const DAMAGE: usize = 1;
+const PREFERENCES: usize = 2;
+const SENTENCES: usize = 3;
 
-/// The numbers of the tensors of the heads: weight and bias of the criteria, and of the head for
-/// damage, which may not be there.
-const CRITERIA: [usize; 2] = [0, 1];
-const WHOLE: [usize; 2] = [2, 3];
+/// The tensors of the heads: weight and bias of the criteria, of the head for damage, and of the
+/// one that learns sentence vectors. The last two may not be there.
+const CRITERIA: &str = "criteria";
+const WHOLE: &str = "score";
+const SENTENCE: &str = "sentence";
 
-/// A text as the network reads it, and what it learns from it.
+/// Texts that the network reads at once, and what it learns from them.
 pub(super) struct Example {
-    pub ids: Vec<u32>,
+    pub texts: Vec<Text>,
     pub lesson: Lesson,
 }
 
-/// What is learned from a text.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// A window as the network reads it.
+pub(super) struct Text {
+    pub ids: Vec<u32>,
+    /// Where it is in the story.
+    pub place: Range<usize>,
+    /// The sentence vector that the network shall give it. It is empty if it learns none.
+    pub vector: Vec<f32>,
+}
+
+/// What is learned from some texts.
+#[derive(Debug, Clone, PartialEq)]
 pub(super) enum Lesson {
-    /// The ratings of the story with this number.
+    /// The ratings of the story with this number, from one of its windows.
     Ratings {
         story: usize,
         /// The share of this window in the story.
         share: f32,
     },
-    /// Whether it is whole.
+    /// Which of the stories of an item were preferred.
+    Preferences {
+        /// The numbers of the stories, and for each its windows: their places among the texts,
+        /// and their shares in the story.
+        stories: Vec<(usize, Vec<(usize, f32)>)>,
+    },
+    /// Whether the text is whole.
     Damage { whole: bool },
+}
+
+impl Lesson {
+    /// The number of the story that a text is from, if it is rated.
+    pub fn story_of(&self, text: usize) -> Option<usize> {
+        match self {
+            Self::Ratings { story, .. } => Some(*story),
+            Self::Preferences { stories } => {
+                let has = |windows: &[(usize, f32)]| windows.iter().any(|(at, _)| *at == text);
+                stories.iter().find(|(_, windows)| has(windows)).map(|(story, _)| *story)
+            }
+            Self::Damage { .. } => None,
+        }
+    }
 }
 
 /// The tokens of a story, to predict its ratings.
@@ -63,8 +101,6 @@ pub(super) struct Lessons<'a> {
     /// The card of the model, without the record of the training.
     pub card: Card,
     pub tokenizer_files: Vec<(&'static str, Vec<u8>)>,
-    /// Whether there is a head for damage.
-    pub has_damage: bool,
     /// What UNION says about every rated story in standard units, if that counts.
     pub union: Option<(UnionShare, Vec<f64>)>,
     /// The sentence encoder of the model, if it has one.
@@ -93,7 +129,7 @@ impl Lessons<'_> {
         network: &Network<B>,
         readings: &[Reading],
     ) -> Result<Vec<Vec<f64>>> {
-        let heads = self.heads(&network.heads()?);
+        let heads = self.heads(network.heads()?);
         let texts: Vec<&[u32]> =
             readings.iter().flat_map(|reading| &reading.windows).map(Vec::as_slice).collect();
         let mut pooled = pooled(network, &texts)?.into_iter();
@@ -113,18 +149,35 @@ impl Lessons<'_> {
     }
 
     /// The heads of a network as scoring uses them.
-    fn heads(&self, tensors: &[Tensor]) -> Heads {
-        let data = |at: usize| tensors[at].data.clone();
-        let mut heads = Heads {
-            criteria: data(CRITERIA[0]),
-            criteria_bias: data(CRITERIA[1]),
-            ..Heads::default()
+    fn heads(&self, tensors: Vec<Tensor>) -> Heads {
+        let mut data: BTreeMap<String, Vec<f32>> =
+            tensors.into_iter().map(|tensor| (tensor.name, tensor.data)).collect();
+        let mut take = |name: &str| {
+            let [weight, bias] = parts(name);
+            [weight, bias].map(|name| data.remove(&name).unwrap_or_default())
         };
-        if self.has_damage {
-            heads.score = data(WHOLE[0]);
-            heads.score_bias = data(WHOLE[1]).first().copied().unwrap_or_default();
+        let [criteria, criteria_bias] = take(CRITERIA);
+        let [score, score_bias] = take(WHOLE);
+        let [sentence, sentence_bias] = take(SENTENCE);
+        Heads {
+            criteria,
+            criteria_bias,
+            score,
+            score_bias: score_bias.first().copied().unwrap_or_default(),
+            sentence,
+            sentence_bias,
+            ..Heads::default()
         }
-        heads
+    }
+
+    /// How close the stories that were left out are to their prompts, by the sentence vectors that
+    /// the saved model makes.
+    fn own_closeness(&self) -> Result<Vec<Option<f64>>> {
+        let scorer = CriteriaScorer::load(self.job.out, Precision::Int8)?;
+        let story = |reading: &Reading| self.rated.stories[reading.story].story;
+        let stories: Vec<&Story> = self.left_out.iter().map(story).collect();
+        let raw = scorer.raw(&stories)?;
+        Ok(raw.into_iter().map(|raw| raw.and_then(|raw| raw.cosine)).collect())
     }
 
     /// Writes what the model says about the stories that were left out.
@@ -134,7 +187,11 @@ impl Lessons<'_> {
         let io = |error| storymeter_core::Error::io(Place::file(&path), error);
         let mut file = AtomicFile::create(&path)?;
         let heads = &self.rated.heads;
-        let left_out = self.left_out.iter().zip(&self.closeness);
+        let closeness = match network.head_named(SENTENCE) {
+            Some(_) => self.own_closeness()?,
+            None => self.closeness.clone(),
+        };
+        let left_out = self.left_out.iter().zip(&closeness);
         for ((reading, cosine), mut outputs) in left_out.zip(predictions) {
             if let Some((_, union)) = &self.union {
                 let shares = heads.iter().map(|name| self.share(name));
@@ -173,7 +230,7 @@ impl Task for Lessons<'_> {
     }
 
     fn tokens(&self, example: usize) -> usize {
-        self.examples[example].ids.len()
+        self.examples[example].texts.iter().map(|text| text.ids.len()).sum()
     }
 
     fn learn<B: Backend>(
@@ -184,25 +241,32 @@ impl Task for Lessons<'_> {
     ) -> Result<()> {
         let examples: Vec<&Example> =
             examples.iter().map(|number| &self.examples[*number]).collect();
-        let batch: Batch = examples.iter().map(|example| example.ids.as_slice()).collect();
+        let texts = || examples.iter().flat_map(|example| &example.texts);
+        let batch: Batch = texts().map(|text| text.ids.as_slice()).collect();
         let each = 1.0 / examples.len() as f32;
+        let means = Selection::StoryMeans;
         self.rounded(network, |network| {
             let trace = network.forward(&batch, options)?;
             let mut states = network.states(&trace);
-            let damage = self.has_damage.then_some((WHOLE, DAMAGE));
-            for ([weight, bias], loss) in [(CRITERIA, RATINGS)].into_iter().chain(damage) {
-                let head = network.head(weight, bias);
+            for (name, loss, kind) in [
+                (CRITERIA, RATINGS, LabelLoss::SquaredError),
+                (WHOLE, DAMAGE, LabelLoss::CrossEntropy),
+                (SENTENCE, SENTENCES, LabelLoss::SquaredError),
+            ] {
+                let Some(head) = network.head_named(name) else { continue };
                 let (mut labels, mut weights) = (Vec::new(), Vec::new());
                 for example in &examples {
-                    self.labels(example.lesson, loss, head.outputs, &mut labels, &mut weights);
+                    self.labels(example, (loss, head.outputs), &mut labels, &mut weights);
                 }
                 weights.iter_mut().for_each(|weight| *weight *= each);
-                let kind = match loss {
-                    DAMAGE => LabelLoss::CrossEntropy,
-                    _ => LabelLoss::SquaredError,
-                };
                 let labels = (&labels[..], &weights[..]);
-                network.label_loss(&mut states, head, Selection::StoryMeans, labels, kind, loss);
+                network.label_loss(&mut states, head, means, labels, kind, loss);
+            }
+            let compared = self.compared(&examples, each);
+            if let Some(head) = network.head_named(CRITERIA).filter(|_| !compared.is_empty()) {
+                network.host_loss(&mut states, head, means, PREFERENCES, |outputs| {
+                    preference::loss(outputs, head.outputs, &compared)
+                })?;
             }
             let gradient = states.into_gradient();
             network.backward(trace, gradient);
@@ -240,9 +304,6 @@ impl Task for Lessons<'_> {
     }
 
     fn save<B: Backend>(&self, network: &mut Network<B>, record: Map<String, Value>) -> Result<()> {
-        if !self.left_out.is_empty() {
-            self.write_held_out(network)?;
-        }
         let criteria = self.rated.heads.iter();
         let criteria = criteria.map(|name| Criterion {
             name: name.clone(),
@@ -254,6 +315,7 @@ impl Task for Lessons<'_> {
                 heads: criteria.collect(),
                 training: self.rated.sets.clone(),
                 union: self.union.as_ref().map(|(share, _)| share.clone()),
+                sentence: network.head_named(SENTENCE).map_or(0, |head| head.outputs),
                 ..CriteriaCard::default()
             }),
             training: TrainingRecord::new(record),
@@ -262,12 +324,16 @@ impl Task for Lessons<'_> {
         let model = Model {
             config: network.config().clone(),
             parameters: network.parameters()?,
-            heads: self.heads(&network.heads()?),
+            heads: self.heads(network.heads()?),
             card,
             tokenizer_files: self.tokenizer_files.clone(),
             sentences: self.sentences.clone(),
         };
-        Ok(model.save(self.job.out)?)
+        model.save(self.job.out)?;
+        if !self.left_out.is_empty() {
+            self.write_held_out(network)?;
+        }
+        Ok(())
     }
 }
 
@@ -276,16 +342,28 @@ impl Lessons<'_> {
     /// example does not have weighs nothing.
     fn labels(
         &self,
-        lesson: Lesson,
-        loss: usize,
-        outputs: usize,
+        Example { texts, lesson }: &Example,
+        (loss, outputs): (usize, usize),
         labels: &mut Vec<f32>,
         weights: &mut Vec<f32>,
     ) {
         let settings = self.job.settings;
         match lesson {
+            _ if loss == SENTENCES => {
+                let tokens: usize = texts.iter().map(|text| text.ids.len()).sum();
+                for Text { ids, vector, .. } in texts {
+                    let share = match lesson {
+                        Lesson::Ratings { share, .. } => *share,
+                        _ => ids.len() as f32 / tokens as f32,
+                    };
+                    let weight = settings.sentence_weight as f32 * share / outputs as f32;
+                    let known = if vector.is_empty() { 0.0 } else { weight };
+                    labels.extend(vector.iter().copied().chain(repeat(0.0)).take(outputs));
+                    weights.extend(repeat_n(known, outputs));
+                }
+            }
             Lesson::Ratings { story, share } if loss == RATINGS => {
-                let Rated { targets, weight, .. } = &self.rated.stories[story];
+                let Rated { targets, weight, .. } = &self.rated.stories[*story];
                 // A story with few criteria counts as much as one with many.
                 let count = targets.iter().flatten().count().max(1) as f32;
                 for target in targets {
@@ -294,15 +372,43 @@ impl Lessons<'_> {
                 }
             }
             Lesson::Damage { whole } if loss == DAMAGE => {
-                labels.push(f32::from(u8::from(whole)));
+                labels.push(f32::from(u8::from(*whole)));
                 weights.push(settings.damage_weight as f32);
             }
             _ => {
-                labels.extend(std::iter::repeat_n(0.0, outputs));
-                weights.extend(std::iter::repeat_n(0.0, outputs));
+                labels.extend(repeat_n(0.0, texts.len() * outputs));
+                weights.extend(repeat_n(0.0, texts.len() * outputs));
             }
         }
     }
+
+    /// The items of a batch whose stories were compared with each other. Windows have their places
+    /// in the batch.
+    fn compared(&self, examples: &[&Example], each: f32) -> Vec<Compared<'_>> {
+        let mut found = Vec::new();
+        let mut first = 0;
+        for Example { texts, lesson } in examples {
+            if let Lesson::Preferences { stories } = lesson {
+                let rated = || stories.iter().map(|(story, _)| &self.rated.stories[*story]);
+                let windows = |windows: &[(usize, f32)]| {
+                    windows.iter().map(|(place, share)| (first + place, *share)).collect()
+                };
+                let weights: f32 = rated().map(|rated| rated.weight).sum();
+                found.push(Compared {
+                    stories: stories.iter().map(|(_, own)| windows(own)).collect(),
+                    targets: rated().map(|rated| &rated.targets[..]).collect(),
+                    weight: each * weights / stories.len() as f32,
+                });
+            }
+            first += texts.len();
+        }
+        found
+    }
+}
+
+/// The names of the tensors of a head.
+pub(super) fn parts(head: &str) -> [String; 2] {
+    ["weight", "bias"].map(|part| format!("{head}.{part}"))
 }
 
 /// The mean vector of each text.

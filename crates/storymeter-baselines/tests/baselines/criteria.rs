@@ -260,3 +260,82 @@ fn a_sentence_encoder_and_unions_score_become_part_of_the_model() {
         assert!((raw.cosine.unwrap() - line.cosine.unwrap()).abs() < 0.05, "{line:?}");
     }
 }
+
+#[test]
+fn what_was_preferred_inside_an_item_is_learned_although_items_differ() {
+    // The level of an item says nothing about its stories, and is a thousand times what tells them
+    // apart: as ratings they could not be learned.
+    let mut data = Data::new();
+    for (number, story) in data.sets[1].iter_mut().enumerate() {
+        let level = 1000.0 * ((number / 2 * 7) % 11) as f64;
+        let better = if number % 2 == 0 { 1.0 } else { 0.0 };
+        story.ratings = Ratings::new();
+        story.ratings.push("Choice", Some(level + better));
+    }
+    data.map = CriteriaMap::default();
+    let wrong = |settings: &Settings| {
+        let out = tempfile::tempdir().unwrap();
+        let left_out = LeftOut::Fold { number: 2, of: 5 };
+        data.run(left_out, (settings, out.path(), false), &mut quietly).unwrap();
+        let lines = held_out(out.path());
+        let choice = |line: &HeldOut| line.raw["choice"];
+        let second: Vec<&HeldOut> = lines.iter().filter(|line| line.set == "second").collect();
+        assert_eq!(second.len(), 8);
+        second.chunks(2).filter(|pair| choice(pair[0]) <= choice(pair[1])).count()
+    };
+    let pairs = Settings { pairs: vec!["second".to_owned()], ..settings() };
+    assert_eq!(wrong(&pairs), 0);
+    let unknown = Settings { pairs: vec!["third".to_owned()], ..settings() };
+    let out = tempfile::tempdir().unwrap();
+    let said = data.run(LeftOut::Nothing, (&unknown, out.path(), false), &mut quietly);
+    assert_eq!(
+        said.unwrap_err().to_string(),
+        "training: the setting `pairs` names the set \"third\"; there are: \"first\", \"second\""
+    );
+}
+
+#[test]
+fn a_model_that_learns_sentence_vectors_compares_prompts_by_itself() {
+    let out = tempfile::tempdir().unwrap();
+    let mut data = Data::new();
+    for (number, story) in data.sets.iter_mut().flatten().enumerate() {
+        let about = ["Mira lost her old kite.", "Ana burned the red bread."][number % 2];
+        story.prompt = Some(about.to_owned());
+    }
+    let settings = Settings { sentence_weight: 2.0, epochs: 12, ..settings() };
+    let left_out = LeftOut::Fold { number: 1, of: 5 };
+    let lacks = data.run(left_out, (&settings, out.path(), false), &mut quietly).unwrap_err();
+    assert!(lacks.to_string().contains("needs a sentence encoder to learn from"), "{lacks}");
+
+    data.sentences = Some(encoder());
+    data.run(left_out, (&settings, out.path(), false), &mut quietly).unwrap();
+    let model = Model::load(out.path()).unwrap();
+    assert!(model.sentences.is_none(), "the model has no second encoder");
+    assert_eq!(model.card.criteria.as_ref().unwrap().sentence, model.config.hidden);
+    assert_eq!(model.heads.sentence_bias.len(), model.config.hidden);
+
+    // Its closeness follows that of the encoder that taught it, on stories that it has not seen.
+    let scorer =
+        storymeter_union::criteria::CriteriaScorer::load(out.path(), Precision::Int8).unwrap();
+    let teacher = storymeter_union::criteria::SentenceModel::load(&encoder()).unwrap();
+    let teacher = teacher.scorer(Precision::Int8).unwrap();
+    let lines = held_out(out.path());
+    let [first, _] = &data.sets;
+    let (mut own, mut taught) = (Vec::new(), Vec::new());
+    for line in lines.iter().filter(|line| line.set == "first") {
+        let story = first.iter().find(|story| story.id == line.id).unwrap();
+        let raw = scorer.raw(&[story]).unwrap().remove(0).unwrap();
+        assert_eq!(raw.cosine, line.cosine, "training wrote what the model says");
+        own.push(raw.cosine.unwrap());
+        // The other prompt is as good a story to compare with.
+        let other = if story.prompt == first[0].prompt { &first[1] } else { &first[0] };
+        let swapped = Story { prompt: other.prompt.clone(), ..story.clone() };
+        own.push(scorer.raw(&[&swapped]).unwrap().remove(0).unwrap().cosine.unwrap());
+        taught.extend(teacher.closeness(&[story, &swapped]).unwrap().into_iter().flatten());
+    }
+    let agreement = storymeter_stats::correlation::pearson(&own, &taught).unwrap().coefficient;
+    assert!(agreement > 0.6, "{agreement}: {own:?} {taught:?}");
+
+    let explained = scorer.explain(&first[0]).unwrap();
+    assert_eq!(explained.sentences.len(), 2);
+}

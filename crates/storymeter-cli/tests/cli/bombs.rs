@@ -1,4 +1,4 @@
-//! Small files that stand for more than the memory that there is. Every run has 4 GB of addresses
+//! Small files that stand for more than the memory that there is. Every run has 2 GB of addresses
 //! and ends with exit code 2 and a message, or with a result.
 #![cfg(target_os = "linux")]
 
@@ -16,7 +16,7 @@ use crate::sandbox::Sandbox;
 use crate::tiny_model::encoder;
 
 /// The address space of a run in KiB.
-const ADDRESSES: u64 = 4_000_000;
+const ADDRESSES: u64 = 2_000_000;
 
 /// Bytes that Zstandard unpacks to records of JSON Lines, each with a story of one letter.
 fn zstandard(records: usize, mebibytes: usize) -> Vec<u8> {
@@ -117,14 +117,14 @@ fn each_verb(file: &str, refused: [Option<&str>; 6], sandbox: &Sandbox) {
 #[test]
 fn stories_that_unpack_to_more_than_there_is() {
     let sandbox = Sandbox::new();
-    let bomb = zstandard(300, 15);
-    assert!(bomb.len() < 650_000);
+    let bomb = zstandard(140, 15);
+    assert!(bomb.len() < 310_000);
     sandbox.write("bomb.jsonl.zst", bomb);
-    sandbox.write("long-bomb.jsonl.zst", zstandard(260, 17));
+    sandbox.write("long-bomb.jsonl.zst", zstandard(125, 17));
     let long = "the line has 17825805 bytes, but at most 16777216 are read";
     let refused = [
         None,
-        Some("bomb.jsonl.zst has 300 references, but there are 3 stories"),
+        Some("bomb.jsonl.zst has 140 references, but there are 3 stories"),
         Some(long),
         // Of a long story only the first sentences are donors, and these have one long one.
         Some("the file has no donor story"),
@@ -137,13 +137,13 @@ fn stories_that_unpack_to_more_than_there_is() {
 #[test]
 fn rows_of_parquet_that_share_one_text() {
     let sandbox = Sandbox::new();
-    parquet(&sandbox, "bomb.parquet", 300, 15);
+    parquet(&sandbox, "bomb.parquet", 140, 15);
     assert!(sandbox.path("bomb.parquet").metadata().unwrap().len() < 10_000);
-    parquet(&sandbox, "long-bomb.parquet", 260, 17);
+    parquet(&sandbox, "long-bomb.parquet", 125, 17);
     let long = "the row has 17825792 bytes, but at most 16777216 are read";
     let refused = [
         None,
-        Some("bomb.parquet has 300 references, but there are 3 stories"),
+        Some("bomb.parquet has 140 references, but there are 3 stories"),
         Some(long),
         // Of a long story only the first sentences are donors, and these have one long one.
         Some("the file has no donor story"),

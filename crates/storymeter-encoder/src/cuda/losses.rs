@@ -96,7 +96,11 @@ impl<N: Number> Cuda<N> {
                 height,
                 width,
                 columns,
-                u32::from(kind == LabelLoss::SquaredError),
+                match kind {
+                    LabelLoss::CrossEntropy => 0u32,
+                    LabelLoss::SquaredError => 1,
+                    LabelLoss::OnHost => 2,
+                },
                 losses.first(count),
                 d_logits_at,
                 d_x.0.first(rows * inputs)

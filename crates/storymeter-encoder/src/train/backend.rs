@@ -70,6 +70,9 @@ pub enum LabelLoss {
     CrossEntropy,
     /// `(output - label)^2`.
     SquaredError,
+    /// The loss was computed on the host ([`super::Network::host_loss`]): the label is the gradient
+    /// of the output, and the weight is the loss.
+    OnHost,
 }
 
 /// The shape of attention over packed tokens.
@@ -533,7 +536,8 @@ pub trait Backend {
         loss: usize,
     ) -> Self::Numbers;
     /// Adds the sum over all outputs of a linear map of `weights[i]` times their loss to sum number
-    /// `loss` of the store, and returns the gradient of `x`.
+    /// `loss` of the store, and returns the gradient of `x`. [`LabelLoss::OnHost`] reads labels and
+    /// weights in its own way.
     #[allow(clippy::too_many_arguments)]
     fn label_loss(
         &self,

@@ -54,6 +54,15 @@ impl PooledHead {
     }
 }
 
+/// A loss that was computed on the host, from the outputs of a head.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct HostLoss {
+    /// The loss of each output. Only their sum counts.
+    pub losses: Vec<f32>,
+    /// The gradient of the whole loss with respect to each output.
+    pub gradients: Vec<f32>,
+}
+
 /// A selection on the device.
 enum Selected<B: Backend> {
     Rows(B::Lookups),
@@ -121,6 +130,74 @@ impl<B: Backend> Network<B> {
         self.through_head(states, selection, |backend, store, x| {
             backend.label_loss(store, head, x, rows, &labels, &weights, kind, loss)
         });
+    }
+
+    /// Adds any other loss of the outputs of a head to loss sum number `loss`.
+    ///
+    /// `compute` is given the outputs of the selected vectors, those of one vector side by side,
+    /// and returns the losses and gradients. The outputs of a head are few, so they are computed on
+    /// the host, and a loss is a plain function:
+    ///
+    /// ```
+    /// use storymeter_encoder::train::HostLoss;
+    ///
+    /// /// How far every output is from 1.
+    /// fn distance(outputs: &[f32]) -> HostLoss {
+    ///     HostLoss {
+    ///         losses: outputs.iter().map(|output| (output - 1.0).abs()).collect(),
+    ///         gradients: outputs.iter().map(|output| (output - 1.0).signum()).collect(),
+    ///     }
+    /// }
+    /// assert_eq!(distance(&[3.0]).gradients, [1.0]);
+    /// ```
+    ///
+    /// # Errors
+    /// Returns an error if the device fails.
+    ///
+    /// # Panics
+    /// If a row is out of range, or `compute` does not return one loss and one gradient per output.
+    pub fn host_loss(
+        &mut self,
+        states: &mut States<'_, B>,
+        head: Linear,
+        selection: Selection<'_>,
+        loss: usize,
+        compute: impl FnOnce(&[f32]) -> HostLoss,
+    ) -> Result<()> {
+        let (b, width) = (&self.backend, self.config().hidden);
+        let vectors = match selection {
+            Selection::Rows(rows) => b.gather(states.trace.hidden(), &b.lookups(rows), width),
+            Selection::StoryMeans => {
+                b.story_means(states.trace.hidden(), &states.trace.stories, width)
+            }
+        };
+        let outputs = self.outputs_of(head, &b.download(&vectors)?)?;
+        let HostLoss { losses, gradients } = compute(&outputs);
+        assert!(
+            losses.len() == outputs.len() && gradients.len() == outputs.len(),
+            "one loss and one gradient per output"
+        );
+        let given = (&gradients[..], &losses[..]);
+        self.label_loss(states, head, selection, given, LabelLoss::OnHost, loss);
+        Ok(())
+    }
+
+    /// The outputs of a small head for some vectors, computed on the host: they are too few for a
+    /// product on a GPU, whose rows are multiples of eight.
+    fn outputs_of(&self, head: Linear, vectors: &[f32]) -> Result<Vec<f32>> {
+        let (b, store) = (&self.backend, &self.store);
+        let weight = b.read(store, Part::Weights, head.weight)?;
+        let bias = match head.bias {
+            Some(bias) => b.read(store, Part::Weights, bias)?,
+            None => vec![0.0; head.outputs],
+        };
+        let output = |vector: &[f32], (weight, bias): (&[f32], &f32)| {
+            let products = vector.iter().zip(weight).map(|(x, w)| f64::from(*x) * f64::from(*w));
+            (products.sum::<f64>() + f64::from(*bias)) as f32
+        };
+        let maps = || weight.chunks_exact(head.inputs).zip(&bias);
+        let vectors = vectors.chunks_exact(head.inputs);
+        Ok(vectors.flat_map(|vector| maps().map(move |map| output(vector, map))).collect())
     }
 
     /// The head that reads BERT's pooled vectors. It is made of four tensors of the heads, from
@@ -202,20 +279,7 @@ impl<B: Backend> Network<B> {
         }
         let x = b.gather(&hidden, &b.lookups(rows), pooler.inputs);
         let [_, pooled] = b.linear_activate(store, pooler, &x, rows.len(), Activation::Tanh);
-        // The outputs are too few for a product on a GPU, whose rows are multiples of eight.
-        let pooled = b.download(&pooled)?;
-        let weight = b.read(store, Part::Weights, label.weight)?;
-        let bias = match label.bias {
-            Some(bias) => b.read(store, Part::Weights, bias)?,
-            None => vec![0.0; label.outputs],
-        };
-        let output = |vector: &[f32], (weight, bias): (&[f32], &f32)| {
-            let products = vector.iter().zip(weight).map(|(x, w)| f64::from(*x) * f64::from(*w));
-            (products.sum::<f64>() + f64::from(*bias)) as f32
-        };
-        let maps = || weight.chunks_exact(label.inputs).zip(&bias);
-        let vectors = pooled.chunks_exact(label.inputs);
-        Ok(vectors.flat_map(|vector| maps().map(move |map| output(vector, map))).collect())
+        self.outputs_of(label, &b.download(&pooled)?)
     }
 
     /// The factors of the pooler's dropout, or `None` without dropout. They depend on the place of

@@ -22,7 +22,7 @@ pub use backend::{
 };
 pub use cpu::{Cpu, CpuStore};
 pub use exchange::{Alone, Exchange, Rank};
-pub use heads::{MaskedWordHead, PooledHead, Selection, States};
+pub use heads::{HostLoss, MaskedWordHead, PooledHead, Selection, States};
 pub use language_model::LanguageModelWeights;
 pub use masked_word::MaskedWordWeights;
 pub use network::{ForwardOptions, Network, Trace};

@@ -255,6 +255,16 @@ impl<B: Backend> Network<B> {
         Linear { weight, bias, inputs: self.config.hidden, outputs }
     }
 
+    /// The head whose tensors have this name and `.weight` or `.bias` behind it, if there is one.
+    pub fn head_named(&self, name: &str) -> Option<Linear> {
+        let place = |part: &str| {
+            self.heads.iter().position(|(known, _)| {
+                known.strip_prefix(name).and_then(|rest| rest.strip_prefix('.')) == Some(part)
+            })
+        };
+        Some(self.head(place("weight")?, place("bias")?))
+    }
+
     /// The table of words as a linear map on the hidden states, with tensor `bias` of the heads.
     ///
     /// # Panics

@@ -245,6 +245,7 @@ fn losses<B: Backend>(b: &B, rows: usize, inputs: usize, outputs: usize) -> Resu
     let kinds = [
         ("d_x of cross-entropy", LabelLoss::CrossEntropy),
         ("d_x of squares", LabelLoss::SquaredError),
+        ("d_x of losses on the host", LabelLoss::OnHost),
     ];
     for (loss, (name, kind)) in (2..).zip(kinds) {
         let d = b.label_loss(&mut store, map, &x, rows, &labels, &weights, kind, loss);

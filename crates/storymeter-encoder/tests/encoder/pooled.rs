@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 use std::path::Path;
-use storymeter_encoder::train::{Cpu, ForwardOptions, LabelLoss, Network};
+use storymeter_encoder::train::{Cpu, ForwardOptions, HostLoss, LabelLoss, Network, Selection};
 use storymeter_encoder::{Batch, Config, Error, Stream, Tensor, load_parameters};
 
 const PLAIN: ForwardOptions = ForwardOptions { dropout: None, recompute: false, first_row: 0 };
@@ -139,4 +139,44 @@ fn a_model_of_one_segment_refuses_pairs() {
     let refused = network.forward(&batch, PLAIN).err().unwrap();
     assert!(matches!(refused, Error::Batch { story: 0, .. }), "{refused}");
     assert!(refused.to_string().contains("two segments"), "{refused}");
+}
+
+#[test]
+fn a_loss_on_the_host_is_the_same_loss_on_the_device() {
+    let (batch, rows) = pairs();
+    let options = PLAIN;
+    let targets = [0.2, 0.9, -0.4];
+    // The squared error, once as the device knows it and once as a function on the host.
+    let mut device = network();
+    let head = device.head_named("classifier").unwrap();
+    let trace = device.forward(&batch, options).unwrap();
+    let mut states = device.states(&trace);
+    let selection = Selection::Rows(&rows);
+    let kind = LabelLoss::SquaredError;
+    device.label_loss(&mut states, head, selection, (&targets, &[0.5; 3]), kind, 5);
+    let d_hidden = states.into_gradient();
+    device.backward(trace, d_hidden);
+
+    let mut host = network();
+    let trace = host.forward(&batch, options).unwrap();
+    let mut states = host.states(&trace);
+    let squares = |outputs: &[f32]| {
+        let away = || outputs.iter().zip(targets).map(|(output, target)| output - target);
+        HostLoss {
+            losses: away().map(|away| 0.5 * away * away).collect(),
+            gradients: away().collect(),
+        }
+    };
+    host.host_loss(&mut states, head, Selection::Rows(&rows), 5, squares).unwrap();
+    let d_hidden = states.into_gradient();
+    host.backward(trace, d_hidden);
+
+    let (one, other) = (device.take_losses().unwrap()[5], host.take_losses().unwrap()[5]);
+    assert!((one - other).abs() < 1e-6, "{one} {other}");
+    let (one, other) = (device.gradients().unwrap().tensors, host.gradients().unwrap().tensors);
+    assert!(one.iter().any(|tensor| tensor.data.iter().any(|g| g.abs() > 1e-3)));
+    for (one, other) in one.iter().zip(&other) {
+        let far = one.data.iter().zip(&other.data).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+        assert!(far < 1e-5, "{}: {far}", one.name);
+    }
 }

@@ -22,6 +22,10 @@ pub struct CriteriaCard {
     /// The UNION model whose score counts in the outputs, if any does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub union: Option<UnionShare>,
+    /// The length of the sentence vectors that the model makes itself, to compare stories with
+    /// prompts ([`Heads::sentence`](crate::Heads::sentence)). 0 if it makes none.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub sentence: usize,
     /// The stories on which the calibrations were fitted. `None` before that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calibrated_on: Option<CalibratedOn>,
@@ -102,8 +106,15 @@ pub struct CalibratedOn {
     pub items: usize,
 }
 
+/// The longest sentence vectors that a model may make.
+const LONGEST_VECTOR: usize = 1 << 14;
+
 fn is_zero(number: &f64) -> bool {
     *number == 0.0
+}
+
+fn is_none(count: &usize) -> bool {
+    *count == 0
 }
 
 impl CriteriaCard {
@@ -133,6 +144,12 @@ impl CriteriaCard {
             return Some(format!(
                 "criteria.heads has {} criteria; a model has 1 to {MOST_CRITERIA}",
                 self.heads.len()
+            ));
+        }
+        if self.sentence > LONGEST_VECTOR {
+            return Some(format!(
+                "criteria.sentence is {}; vectors have at most {LONGEST_VECTOR} numbers",
+                self.sentence
             ));
         }
         if self.needs_union() && self.union.is_none() {

@@ -11,8 +11,9 @@ use rayon::prelude::*;
 use storymeter_core::Story;
 
 use super::read::{Reading, as_story, prompt_of};
-use super::similarity::{SentenceScorer, Similarity};
+use super::similarity::{Comparer, SentenceScorer, Similarity};
 use crate::Result;
+use crate::opened::Opened;
 
 /// How much the cover counts beside the cosine.
 const SHARE: f64 = 0.3;
@@ -36,31 +37,41 @@ impl SentenceScorer {
     /// As [`SentenceScorer::similarities`].
     pub fn closeness(&self, stories: &[&Story]) -> Result<Vec<Option<f64>>> {
         let similarities = self.similarities(stories)?;
-        // Stories of one prompt share its words.
-        let prompts: BTreeSet<&str> = stories.iter().filter_map(|story| prompt_of(story)).collect();
-        let prompts: Vec<&str> = prompts.into_iter().collect();
-        let weights: Vec<BTreeMap<u32, f64>> =
-            prompts.par_iter().map(|prompt| self.weights_of(prompt)).collect();
-        let weights: BTreeMap<&str, BTreeMap<u32, f64>> =
-            prompts.into_iter().zip(weights).collect();
-        let close = |(similarity, story): (&Option<f64>, &&Story)| {
-            let (similarity, weights) = ((*similarity)?, weights.get(prompt_of(story)?)?);
-            Some(similarity + SHARE * self.words_of(story, weights.clone()).cover(None))
-        };
-        Ok(similarities.par_iter().zip(stories).map(close).collect())
+        Ok(covered(&self.model, stories, &similarities))
     }
+}
 
+/// The closeness of stories to their prompts, from their similarities.
+pub(super) fn covered(
+    model: &Opened,
+    stories: &[&Story],
+    similarities: &[Option<f64>],
+) -> Vec<Option<f64>> {
+    // Stories of one prompt share its words.
+    let prompts: BTreeSet<&str> = stories.iter().filter_map(|story| prompt_of(story)).collect();
+    let prompts: Vec<&str> = prompts.into_iter().collect();
+    let weights: Vec<BTreeMap<u32, f64>> =
+        prompts.par_iter().map(|prompt| weights_of(model, prompt)).collect();
+    let weights: BTreeMap<&str, BTreeMap<u32, f64>> = prompts.into_iter().zip(weights).collect();
+    let close = |(similarity, story): (&Option<f64>, &&Story)| {
+        let (similarity, weights) = ((*similarity)?, weights.get(prompt_of(story)?)?);
+        Some(similarity + SHARE * words_of(model, story, weights.clone()).cover(None))
+    };
+    similarities.par_iter().zip(stories).map(close).collect()
+}
+
+impl Comparer<'_> {
     /// The closeness of a story and its prompt, and what each sentence does to it. The sentences
     /// are ranges of the story's bytes. The cover has no parts that add up, so it belongs to no
     /// sentence, but a sentence can have an effect on it.
-    pub(super) fn weigh_closeness(
-        &self,
+    pub fn weigh_closeness(
+        self,
         story: &Story,
         sentences: &[Range<usize>],
     ) -> Result<Option<Similarity>> {
         let Some(mut own) = self.weigh(story, sentences)? else { return Ok(None) };
-        let weights = prompt_of(story).map(|prompt| self.weights_of(prompt)).unwrap_or_default();
-        let words = self.words_of(story, weights);
+        let weights = prompt_of(story).map(|prompt| weights_of(self.model, prompt));
+        let words = words_of(self.model, story, weights.unwrap_or_default());
         let cover = words.cover(None);
         own.value += SHARE * cover;
         own.rest += SHARE * cover;
@@ -69,29 +80,29 @@ impl SentenceScorer {
         }
         Ok(Some(own))
     }
+}
 
-    /// The rare words of a prompt, and how much they count.
-    fn weights_of(&self, prompt: &str) -> BTreeMap<u32, f64> {
-        let wanted: BTreeSet<u32> =
-            self.pieces(&as_story(prompt)).into_iter().map(|(_, id)| id).collect();
-        wanted.into_iter().map(|id| (id, weight(id))).filter(|(_, weight)| *weight > 0.0).collect()
-    }
+/// The rare words of a prompt, and how much they count.
+fn weights_of(model: &Opened, prompt: &str) -> BTreeMap<u32, f64> {
+    let pieces = pieces(model, &as_story(prompt));
+    let wanted: BTreeSet<u32> = pieces.into_iter().map(|(_, id)| id).collect();
+    wanted.into_iter().map(|id| (id, weight(id))).filter(|(_, weight)| *weight > 0.0).collect()
+}
 
-    fn words_of(&self, story: &Story, weights: BTreeMap<u32, f64>) -> Words {
-        let mut mentions = self.pieces(story);
-        mentions.retain(|(_, id)| weights.contains_key(id));
-        Words { weights, mentions }
-    }
+fn words_of(model: &Opened, story: &Story, weights: BTreeMap<u32, f64>) -> Words {
+    let mut mentions = pieces(model, story);
+    mentions.retain(|(_, id)| weights.contains_key(id));
+    Words { weights, mentions }
+}
 
-    /// The tokens of a text, and where they are in it.
-    fn pieces(&self, story: &Story) -> Vec<(usize, u32)> {
-        let reading = Reading::new(&self.model.tokenizer, &self.model.card, story);
-        // Windows share sentences, so a piece may be in two of them.
-        let windows = reading.windows.iter().flat_map(|window| &window.pieces);
-        let places: BTreeMap<usize, u32> = windows.map(|piece| (piece.start, piece.id)).collect();
-        let place = |at: usize| reading.origin.old_range(at..at + 1).start;
-        places.into_iter().map(|(at, id)| (place(at), id)).collect()
-    }
+/// The tokens of a text, and where they are in it.
+fn pieces(model: &Opened, story: &Story) -> Vec<(usize, u32)> {
+    let reading = Reading::new(&model.tokenizer, &model.card, story);
+    // Windows share sentences, so a piece may be in two of them.
+    let windows = reading.windows.iter().flat_map(|window| &window.pieces);
+    let places: BTreeMap<usize, u32> = windows.map(|piece| (piece.start, piece.id)).collect();
+    let place = |at: usize| reading.origin.old_range(at..at + 1).start;
+    places.into_iter().map(|(at, id)| (place(at), id)).collect()
 }
 
 /// The rare words of a prompt, and where a story mentions them.

@@ -23,7 +23,7 @@ use storymeter_encoder::Batch;
 use storymeter_text::kind::unlike_a_story;
 
 use super::read::{Reading, has_words};
-use super::scorer::{TextVector, dot};
+use super::scorer::{TextVector, dot, plain_probabilities};
 use super::similarity::{Share, Similarity};
 use super::{CriteriaScorer, Criterion, Predictions, Unpredicted};
 use crate::opened::{TOKENS_PER_BATCH, batches};
@@ -127,11 +127,12 @@ impl CriteriaScorer {
         let reading = Reading::new(&self.model.tokenizer, &self.model.card, story);
         let weighed = self.weigh(&reading)?;
         let ranges = ranges(&reading);
-        let similarity = match &self.model.sentences {
+        let similarity = match self.comparer() {
             Some(own) if self.criteria().needs_prompt() => own.weigh_closeness(story, &ranges)?,
             _ => None,
         };
-        let union = self.union(&[story])?.first().copied().unwrap_or_default();
+        let union = self.union(1, |union| plain_probabilities(union, &[story]))?;
+        let union = union.first().copied().unwrap_or_default();
         let cosine = similarity.as_ref().map(|own| own.value);
         let raw = self.raw_of(&weighed.vector, cosine, union);
         let predictions = self.predictions(Some(&raw));

@@ -64,7 +64,7 @@ use storymeter_core::{
 
 use super::{CriteriaScorer, Criterion, Explanation, Predictions, Unpredicted};
 use crate::Kind;
-use crate::metric::{metric_error, open_model};
+use crate::metric::{metric_error, open_model, probabilities};
 
 /// The option that adds the ends of the interval to the columns.
 const INTERVAL: &str = "interval";
@@ -176,8 +176,11 @@ impl Metric for CriteriaMetric {
     }
 
     fn rows(&self, stories: &[Prepared<'_>], _: &Resources) -> Result<Rows, MetricError> {
-        let stories: Vec<&Story> = stories.iter().map(|story| story.story).collect();
-        let predictions = self.scorer.score(&stories).map_err(|error| self.failed(error))?;
+        let texts: Vec<&Story> = stories.iter().map(|story| story.story).collect();
+        let predictions = self
+            .scorer
+            .score_beside(&texts, |union| probabilities(union, stories))
+            .map_err(|error| self.failed(error))?;
         let mut rows = Vec::with_capacity(stories.len() * self.description.width);
         predictions.iter().for_each(|own| self.push_row(own, &mut rows));
         Ok(Rows::from_values(self.description.width, rows))

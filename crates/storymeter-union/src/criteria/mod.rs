@@ -33,7 +33,7 @@ pub use card::{
 pub use explain::{ExplainedCriterion, Explanation, SentenceEffects, StrongestSentence};
 pub use held_out::HeldOut;
 pub use metric::ENTRY;
-pub use read::windows;
+pub use read::{placed_windows, windows};
 pub use scorer::{CriteriaScorer, Prediction, Predictions, Raw, Unpredicted};
 pub use sentences::{SentenceDescription, SentenceModel};
 pub use share::UnionShare;

@@ -1,5 +1,7 @@
 //! How a criteria model reads a text. Training and scoring share it.
 
+use std::ops::Range;
+
 use storymeter_core::Story;
 use storymeter_encoder::Tokenizer;
 use storymeter_perturb::sentences_of;
@@ -18,6 +20,23 @@ use crate::window::{Window, windows as cut};
 pub fn windows(tokenizer: &Tokenizer, card: &Card, story: &Story) -> Vec<Vec<u32>> {
     let reading = Reading::new(tokenizer, card, story);
     reading.windows.into_iter().map(|window| window.ids).collect()
+}
+
+/// As [`windows`], with the place of each window in the story as it was given.
+pub fn placed_windows(
+    tokenizer: &Tokenizer,
+    card: &Card,
+    story: &Story,
+) -> Vec<(Vec<u32>, Range<usize>)> {
+    let Reading { origin, windows, .. } = Reading::new(tokenizer, card, story);
+    let placed = |window: Window| {
+        let place = match (window.pieces.first(), window.pieces.last()) {
+            (Some(first), Some(last)) => origin.old_range(first.start..last.end),
+            _ => 0..0,
+        };
+        (window.ids, place)
+    };
+    windows.into_iter().map(placed).collect()
 }
 
 /// The prompt of a story, if it has a letter or digit.

@@ -6,12 +6,14 @@ use rayon::prelude::*;
 use storymeter_core::{Signature, Story};
 use storymeter_encoder::Precision;
 
+use super::cover::covered;
 use super::read::{has_words, windows};
+use super::similarity::Comparer;
 use super::{CriteriaCard, Criterion, SentenceScorer};
 #[cfg(feature = "cuda")]
 use crate::GpuPrecision;
 use crate::opened::Opened;
-use crate::{Card, EmbeddedModel, Kind, Result, StoredModel};
+use crate::{Card, EmbeddedModel, Kind, Result, StoredModel, UnionScorer};
 
 /// The outputs of a model for one story, before calibration.
 #[derive(Debug, Clone, PartialEq)]
@@ -176,7 +178,16 @@ impl CriteriaScorer {
     /// # Errors
     /// Fails only on a GPU, as [`crate::UnionScorer::score`] does.
     pub fn score(&self, stories: &[&Story]) -> Result<Vec<Predictions>> {
-        let raw = self.outputs_of(stories, self.criteria.needs_prompt())?;
+        self.score_beside(stories, |union| plain_probabilities(union, stories))
+    }
+
+    /// As [`CriteriaScorer::score`], where `probabilities` gives UNION's scores of the stories.
+    pub(super) fn score_beside(
+        &self,
+        stories: &[&Story],
+        probabilities: impl FnOnce(&UnionScorer) -> Result<Vec<f64>> + Send,
+    ) -> Result<Vec<Predictions>> {
+        let raw = self.outputs_of(stories, self.criteria.needs_prompt(), probabilities)?;
         Ok(raw.iter().map(|raw| self.predictions(raw.as_ref())).collect())
     }
 
@@ -186,10 +197,15 @@ impl CriteriaScorer {
     /// # Errors
     /// As [`CriteriaScorer::score`].
     pub fn raw(&self, stories: &[&Story]) -> Result<Vec<Option<Raw>>> {
-        self.outputs_of(stories, true)
+        self.outputs_of(stories, true, |union| plain_probabilities(union, stories))
     }
 
-    fn outputs_of(&self, stories: &[&Story], with_prompts: bool) -> Result<Vec<Option<Raw>>> {
+    fn outputs_of(
+        &self,
+        stories: &[&Story],
+        with_prompts: bool,
+        probabilities: impl FnOnce(&UnionScorer) -> Result<Vec<f64>> + Send,
+    ) -> Result<Vec<Option<Raw>>> {
         let Opened { tokenizer, card, sentences, .. } = &self.model;
         let read = |story: &&Story| match has_words(&story.text) {
             true => windows(tokenizer, card, story),
@@ -202,24 +218,58 @@ impl CriteriaScorer {
             None => Ok(vec![None; stories.len()]),
         };
         // The three models work side by side, so that no thread waits for the end of a batch.
-        let (union, (vectors, similarities)) = rayon::join(
-            || self.union(stories),
+        let (union, (vectors, closeness)) = rayon::join(
+            || self.union(stories.len(), probabilities),
             || rayon::join(|| self.model.vectors(&sequences), closeness),
         );
-        let (union, similarities, mut vectors) = (union?, similarities?, vectors?.into_iter());
-        let raw = |((windows, cosine), union): ((&Vec<Vec<u32>>, Option<f64>), f64)| {
-            let lengths = windows.iter().map(Vec::len);
-            let vector = TextVector::new(lengths.zip(vectors.by_ref()))?;
+        let (union, mut closeness, mut vectors) = (union?, closeness?, vectors?.into_iter());
+        let of_story = |windows: &Vec<Vec<u32>>| vectors.by_ref().take(windows.len()).collect();
+        let vectors: Vec<Vec<Vec<f32>>> = read.iter().map(of_story).collect();
+        if with_prompts && !self.model.heads.sentence.is_empty() {
+            closeness = self.own_closeness(stories, &vectors)?;
+        }
+        let raw = |(((windows, vectors), cosine), union): (((&Vec<_>, Vec<_>), _), f64)| {
+            let lengths = windows.iter().map(Vec::<u32>::len);
+            let vector = TextVector::new(lengths.zip(vectors))?;
             Some(self.raw_of(&vector, cosine, union))
         };
-        Ok(read.iter().zip(similarities).zip(union).map(raw).collect())
+        Ok(read.iter().zip(vectors).zip(closeness).zip(union).map(raw).collect())
+    }
+
+    /// How close stories are to their prompts, by the sentence vectors of the model itself. The
+    /// stories are not read again.
+    fn own_closeness(
+        &self,
+        stories: &[&Story],
+        vectors: &[Vec<Vec<f32>>],
+    ) -> Result<Vec<Option<f64>>> {
+        let comparer = Comparer { model: &self.model };
+        let prompts = comparer.prompts(stories)?;
+        let similar = |(prompt, windows): (&Option<usize>, &Vec<Vec<f32>>)| {
+            comparer.similarity(&prompts.vectors[(*prompt)?], windows)
+        };
+        let similarities: Vec<Option<f64>> = prompts.of.iter().zip(vectors).map(similar).collect();
+        Ok(covered(&self.model, stories, &similarities))
+    }
+
+    /// What compares stories with prompts, if the model can.
+    pub(super) fn comparer(&self) -> Option<Comparer<'_>> {
+        let own = Comparer { model: &self.model };
+        match &self.model.sentences {
+            Some(sentences) => Some(sentences.comparer()),
+            None => (!self.model.heads.sentence.is_empty()).then_some(own),
+        }
     }
 
     /// UNION's scores of stories in standard units, or 0 if they do not count.
-    pub(super) fn union(&self, stories: &[&Story]) -> Result<Vec<f64>> {
+    pub(super) fn union(
+        &self,
+        stories: usize,
+        probabilities: impl FnOnce(&UnionScorer) -> Result<Vec<f64>>,
+    ) -> Result<Vec<f64>> {
         match (&self.model.union, &self.criteria.union) {
-            (Some(union), Some(share)) => share.of(union, stories),
-            _ => Ok(vec![0.0; stories.len()]),
+            (Some(union), Some(share)) => Ok(share.of(&probabilities(union)?)),
+            _ => Ok(vec![0.0; stories]),
         }
     }
 
@@ -276,6 +326,11 @@ impl TextVector {
         mean.iter_mut().for_each(|sum| *sum /= tokens);
         (count > 0).then_some(Self { mean, windows: count })
     }
+}
+
+/// UNION's scores of stories.
+pub(super) fn plain_probabilities(union: &UnionScorer, stories: &[&Story]) -> Result<Vec<f64>> {
+    Ok(union.score(stories)?.iter().map(|score| score.probability).collect())
 }
 
 /// The scalar product of a row of weights and a vector. It is summed in order, so that it does not

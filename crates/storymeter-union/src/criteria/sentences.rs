@@ -233,6 +233,15 @@ impl SentenceModel {
         self.scorer_at(path, precision)
     }
 
+    /// The encoder ready to compare texts on the NVIDIA GPU with this number.
+    ///
+    /// # Errors
+    /// As [`SentenceModel::scorer`], and if there is no such GPU.
+    #[cfg(feature = "cuda")]
+    pub fn scorer_on(&self, gpu: usize, precision: GpuPrecision) -> Result<SentenceScorer> {
+        self.scorer_on_gpu(Path::new(FOLDER), gpu, precision)
+    }
+
     /// As [`SentenceModel::scorer`], with errors that name `path`.
     pub(crate) fn scorer_at(&self, path: &Path, precision: Precision) -> Result<SentenceScorer> {
         let mut encoder = self.encoder(path)?;

@@ -31,7 +31,8 @@ impl UnionShare {
     /// # Errors
     /// Returns [`Error::Ratings`] if they are all alike; and as [`UnionScorer::score`].
     pub fn measure(union: &UnionScorer, stories: &[&Story]) -> Result<(Self, Vec<f64>)> {
-        let odds = log_odds(union, stories)?;
+        let scores = union.score(stories)?;
+        let odds: Vec<f64> = scores.iter().map(|score| log_odds(score.probability)).collect();
         let count = odds.len() as f64;
         let mean = odds.iter().sum::<f64>() / count;
         let deviation = (odds.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / count).sqrt();
@@ -45,9 +46,9 @@ impl UnionShare {
         Ok((share, standard))
     }
 
-    /// The scores of stories in standard units.
-    pub(crate) fn of(&self, union: &UnionScorer, stories: &[&Story]) -> Result<Vec<f64>> {
-        Ok(log_odds(union, stories)?.into_iter().map(|odds| self.standard(odds)).collect())
+    /// Probabilities in standard units.
+    pub(crate) fn of(&self, probabilities: &[f64]) -> Vec<f64> {
+        probabilities.iter().map(|own| self.standard(log_odds(*own))).collect()
     }
 
     fn standard(&self, odds: f64) -> f64 {
@@ -61,12 +62,8 @@ impl UnionShare {
     }
 }
 
-/// The logarithms of the odds of UNION's scores.
-fn log_odds(union: &UnionScorer, stories: &[&Story]) -> Result<Vec<f64>> {
-    let scores = union.score(stories)?;
-    let odds = |probability: f64| {
-        let kept = probability.clamp(SMALLEST, 1.0 - SMALLEST);
-        (kept / (1.0 - kept)).ln()
-    };
-    Ok(scores.iter().map(|score| odds(score.probability)).collect())
+/// The logarithm of the odds of a probability.
+fn log_odds(probability: f64) -> f64 {
+    let kept = probability.clamp(SMALLEST, 1.0 - SMALLEST);
+    (kept / (1.0 - kept)).ln()
 }

@@ -1,4 +1,5 @@
-//! Compares stories with their prompts by sentence vectors.
+//! Compares stories with their prompts by sentence vectors: those of a sentence encoder, or those
+//! that a criteria model has learned to make of its own.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -11,8 +12,9 @@ use super::read::{Reading, as_story, has_words, prompt_of, windows};
 use super::scorer::TextVector;
 use super::sentences::WINDOW;
 use crate::engine::Engine;
+use crate::heads::Heads;
 use crate::opened::{Opened, TOKENS_PER_BATCH, batches};
-use crate::{Card, Heads, Pooling, Reconstruction, Result};
+use crate::{Card, Pooling, Reconstruction, Result};
 
 /// A sentence encoder that is ready to compare stories with their prompts.
 ///
@@ -23,6 +25,20 @@ use crate::{Card, Heads, Pooling, Reconstruction, Result};
 /// its vector is the mean over the tokens of all of them.
 pub struct SentenceScorer {
     pub(super) model: Opened,
+}
+
+/// Makes sentence vectors with a model and compares them.
+#[derive(Clone, Copy)]
+pub(super) struct Comparer<'a> {
+    pub model: &'a Opened,
+}
+
+/// The prompts of some stories, each of which is read once.
+pub(super) struct Prompts {
+    /// For each story the number of its prompt. `None` if there is nothing to compare.
+    pub of: Vec<Option<usize>>,
+    /// The vectors of the prompts.
+    pub vectors: Vec<Vec<f64>>,
 }
 
 /// How similar a story is to its prompt, and what its sentences do to that.
@@ -78,57 +94,104 @@ impl SentenceScorer {
     /// # Errors
     /// Fails only on a GPU, as [`crate::UnionScorer::score`] does.
     pub fn similarities(&self, stories: &[&Story]) -> Result<Vec<Option<f64>>> {
-        let mut places: BTreeMap<&str, usize> = BTreeMap::new();
-        let mut prompts: Vec<Story> = Vec::new();
-        let compared: Vec<Option<usize>> = stories
-            .iter()
-            .map(|story| {
-                let prompt = prompt_of(story).filter(|_| has_words(&story.text))?;
-                Some(*places.entry(prompt).or_insert_with(|| {
-                    prompts.push(as_story(prompt));
-                    prompts.len() - 1
-                }))
-            })
-            .collect();
-        let texts = stories.iter().copied().zip(&compared).filter(|(_, prompt)| prompt.is_some());
-        let texts: Vec<&Story> = prompts.iter().chain(texts.map(|(story, _)| story)).collect();
-        let read: Vec<Vec<Vec<u32>>> = texts.par_iter().map(|text| self.windows(text)).collect();
+        let comparer = self.comparer();
+        let prompts = comparer.prompts(stories)?;
+        let texts = stories.iter().zip(&prompts.of).filter(|(_, prompt)| prompt.is_some());
+        let texts: Vec<&Story> = texts.map(|(story, _)| *story).collect();
+        let read: Vec<Vec<Vec<u32>>> =
+            texts.par_iter().map(|text| comparer.windows(text)).collect();
         let sequences: Vec<&[u32]> = read.iter().flatten().map(Vec::as_slice).collect();
         let mut vectors = self.model.vectors(&sequences)?.into_iter();
         let mut read = read.iter();
-        let prompts: Vec<Vec<f64>> = read
-            .by_ref()
-            .take(prompts.len())
-            .map(|windows| mean(windows, vectors.by_ref()))
-            .collect();
         let similarity = |prompt: &Option<usize>| {
-            let prompt = &prompts[(*prompt)?];
-            let own = vectors.by_ref().take(read.next()?.len());
-            own.map(|vector| cosine(prompt, &wide(&vector))).reduce(f64::max)
+            let prompt = &prompts.vectors[(*prompt)?];
+            let own: Vec<Vec<f32>> = vectors.by_ref().take(read.next()?.len()).collect();
+            comparer.similarity(prompt, &own)
         };
-        Ok(compared.iter().map(similarity).collect())
+        Ok(prompts.of.iter().map(similarity).collect())
+    }
+
+    /// The vector of each text, of length 1: the mean over the tokens of its windows. It is all
+    /// zeros for a text without tokens.
+    ///
+    /// # Errors
+    /// As [`SentenceScorer::similarities`].
+    pub fn vectors(&self, texts: &[&str]) -> Result<Vec<Vec<f64>>> {
+        let texts: Vec<Story> = texts.iter().map(|text| as_story(text)).collect();
+        let mut vectors = self.comparer().of_texts(&texts)?;
+        for vector in &mut vectors {
+            let length = dot(vector, vector).sqrt();
+            vector.iter_mut().for_each(|x| *x /= if length > 0.0 { length } else { 1.0 });
+        }
+        Ok(vectors)
+    }
+
+    pub(super) fn comparer(&self) -> Comparer<'_> {
+        Comparer { model: &self.model }
     }
 
     /// The number of tokens that have gone through the encoder so far.
     pub fn tokens_read(&self) -> u64 {
         self.model.tokens_read()
     }
+}
+
+impl Comparer<'_> {
+    /// The vectors of the prompts of some stories.
+    pub fn prompts(self, stories: &[&Story]) -> Result<Prompts> {
+        let mut places: BTreeMap<&str, usize> = BTreeMap::new();
+        let mut texts: Vec<Story> = Vec::new();
+        let of = stories
+            .iter()
+            .map(|story| {
+                let prompt = prompt_of(story).filter(|_| has_words(&story.text))?;
+                Some(*places.entry(prompt).or_insert_with(|| {
+                    texts.push(as_story(prompt));
+                    texts.len() - 1
+                }))
+            })
+            .collect();
+        Ok(Prompts { of, vectors: self.of_texts(&texts)? })
+    }
+
+    /// The vector of each text: the mean over the tokens of its windows.
+    fn of_texts(self, texts: &[Story]) -> Result<Vec<Vec<f64>>> {
+        let read: Vec<Vec<Vec<u32>>> = texts.par_iter().map(|text| self.windows(text)).collect();
+        let sequences: Vec<&[u32]> = read.iter().flatten().map(Vec::as_slice).collect();
+        let mut vectors = self.model.vectors(&sequences)?.into_iter();
+        let vector = |windows: &Vec<Vec<u32>>| {
+            self.projected(&mean(windows, vectors.by_ref().take(windows.len())))
+        };
+        Ok(read.iter().map(vector).collect())
+    }
+
+    /// The highest cosine of the vector of a prompt with those of windows, before projection.
+    /// `None` if there is no window.
+    pub fn similarity(self, prompt: &[f64], windows: &[Vec<f32>]) -> Option<f64> {
+        let own = windows.iter().map(|vector| cosine(prompt, &self.projected(&wide(vector))));
+        own.reduce(f64::max)
+    }
+
+    /// The sentence vector for the mean of the states of some tokens.
+    fn projected(self, mean: &[f64]) -> Vec<f64> {
+        let Heads { sentence, sentence_bias, .. } = &self.model.heads;
+        if sentence.is_empty() {
+            return mean.to_vec();
+        }
+        let rows = sentence.chunks_exact(mean.len().max(1)).zip(sentence_bias);
+        rows.map(|(row, bias)| super::scorer::dot(row, mean) + f64::from(*bias)).collect()
+    }
 
     /// The similarity of a story and its prompt as [`SentenceScorer::similarities`] gives it, and
     /// what each sentence does to it. The sentences are ranges of the story's bytes.
-    pub(super) fn weigh(
-        &self,
-        story: &Story,
-        sentences: &[Range<usize>],
-    ) -> Result<Option<Similarity>> {
+    pub fn weigh(self, story: &Story, sentences: &[Range<usize>]) -> Result<Option<Similarity>> {
         let Some(prompt) = prompt_of(story).filter(|_| has_words(&story.text)) else {
             return Ok(None);
         };
-        let windows = self.windows(&as_story(prompt));
-        let sequences: Vec<&[u32]> = windows.iter().map(Vec::as_slice).collect();
-        let prompt = mean(&windows, self.model.vectors(&sequences)?);
+        let prompt = self.of_texts(&[as_story(prompt)])?.remove(0);
         let weighed = self.shares(story, sentences)?;
-        let values: Vec<f64> = weighed.iter().map(|own| cosine(&prompt, &own.mean)).collect();
+        let compare = |mean: &[f64]| cosine(&prompt, &self.projected(mean));
+        let values: Vec<f64> = weighed.iter().map(|own| compare(&own.mean)).collect();
         let mut best = 0;
         for (place, value) in values.iter().enumerate() {
             if *value > values[best] {
@@ -139,24 +202,56 @@ impl SentenceScorer {
             let left = weighed.iter().zip(&values).filter_map(|(own, value)| {
                 match own.sentences.get(&sentence) {
                     None => Some(*value),
-                    Some(share) => Some(cosine(&prompt, &own.without(share)?)),
+                    Some(share) => Some(compare(&own.without(share)?)),
                 }
             });
             // A text of special tokens alone is similar to nothing.
             left.reduce(f64::max).unwrap_or(0.0)
         };
         let Some(own) = weighed.get(best) else { return Ok(None) };
-        let part = |share: &Share| own.part(share, &prompt);
+        let part = |share: &Share| self.part(own, share, &prompt);
+        let parts: Vec<f64> =
+            (0..sentences.len()).map(|i| own.sentences.get(&i).map_or(0.0, part)).collect();
         Ok(Some(Similarity {
             value: values[best],
             without: (0..sentences.len()).map(without).collect(),
-            parts: (0..sentences.len()).map(|i| own.sentences.get(&i).map_or(0.0, part)).collect(),
-            rest: part(&own.special),
+            rest: part(&own.special) + self.part_of_bias(own, &prompt),
+            parts,
         }))
     }
 
+    /// The part of the cosine with the prompt that belongs to some tokens of a window.
+    fn part(self, window: &Weighed, share: &Share, prompt: &[f64]) -> f64 {
+        let own: Vec<f64> = self
+            .projected(&share.sum)
+            .into_iter()
+            .zip(self.bias(window.mean.len()))
+            .map(|(x, bias)| x - bias)
+            .collect();
+        let lengths = self.lengths(window, prompt);
+        if lengths > 0.0 { dot(prompt, &own) / (window.tokens * lengths) } else { 0.0 }
+    }
+
+    /// The part of the cosine that belongs to the bias of the projection, and to no token.
+    fn part_of_bias(self, window: &Weighed, prompt: &[f64]) -> f64 {
+        let lengths = self.lengths(window, prompt);
+        let bias = self.bias(window.mean.len());
+        if lengths > 0.0 { dot(prompt, &bias) / lengths } else { 0.0 }
+    }
+
+    /// What the projection makes of nothing.
+    fn bias(self, width: usize) -> Vec<f64> {
+        self.projected(&vec![0.0; width])
+    }
+
+    /// The product of the lengths of two vectors.
+    fn lengths(self, window: &Weighed, prompt: &[f64]) -> f64 {
+        let vector = self.projected(&window.mean);
+        (dot(prompt, prompt) * dot(&vector, &vector)).sqrt()
+    }
+
     /// Reads a story and adds up the vectors of each sentence, window by window.
-    fn shares(&self, story: &Story, sentences: &[Range<usize>]) -> Result<Vec<Weighed>> {
+    fn shares(self, story: &Story, sentences: &[Range<usize>]) -> Result<Vec<Weighed>> {
         let reading = Reading::new(&self.model.tokenizer, &self.model.card, story);
         let width = self.model.engine.config().hidden;
         let ids: Vec<&[u32]> = reading.windows.iter().map(|one| one.ids.as_slice()).collect();
@@ -193,7 +288,7 @@ impl SentenceScorer {
         Ok(weighed)
     }
 
-    fn windows(&self, text: &Story) -> Vec<Vec<u32>> {
+    fn windows(self, text: &Story) -> Vec<Vec<u32>> {
         windows(&self.model.tokenizer, &self.model.card, text)
     }
 }
@@ -216,12 +311,6 @@ impl Weighed {
         let others = self.mean.iter().zip(&share.sum);
         let mean = others.map(|(mean, own)| (self.tokens * mean - own) / left).collect();
         (self.sentences.len() > 1).then_some(mean)
-    }
-
-    /// The part of the cosine with the prompt that belongs to some tokens.
-    fn part(&self, share: &Share, prompt: &[f64]) -> f64 {
-        let lengths = (dot(prompt, prompt) * dot(&self.mean, &self.mean)).sqrt();
-        if lengths > 0.0 { dot(prompt, &share.sum) / (self.tokens * lengths) } else { 0.0 }
     }
 }
 

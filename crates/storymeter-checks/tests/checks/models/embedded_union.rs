@@ -114,7 +114,8 @@ fn it_ranks_the_papers_examples_at_least_as_well_as_the_papers_baselines() -> Re
 }
 
 fn its_scores_hardly_depend_on_how_a_story_is_written_down() -> Result {
-    let stories = union_roc()?;
+    // A quarter of the stories is enough here.
+    let stories: Vec<Story> = union_roc()?.into_iter().step_by(4).collect();
     let original = probabilities(&stories)?;
     for (variant, rewrite) in rewritten::VARIANTS {
         let scores = probabilities(&rewritten::all(&stories, rewrite))?;

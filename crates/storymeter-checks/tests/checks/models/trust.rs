@@ -2,7 +2,7 @@
 //! and about the lengths of the stories on which they were tested.
 
 use storymeter::Scorer;
-use storymeter_checks::{Result, present};
+use storymeter_checks::{Result, present, slow};
 use storymeter_core::{ScoreTable, Story};
 use storymeter_stats::spearman;
 
@@ -85,6 +85,7 @@ fn ordered_like_writers(values: &[f64], stories: &[Story]) -> f64 {
 }
 
 fn the_cards_say_what_was_measured_on_modern_stories() -> Result {
+    slow()?;
     let writers = modern("lamp")?;
     let lamp = scored(&writers);
     let mut marked = Vec::new();

@@ -112,11 +112,12 @@ extern "C" __global__ void __launch_bounds__(512) softmax_loss_held(
     }
 }
 
-// One warp per row: a few outputs, their losses (cross-entropy by a sigmoid, or squared errors) and
-// gradients, and the gradient of x.
+// One warp per row: a few outputs, their losses and gradients, and the gradient of x. The kinds are
+// 0, cross-entropy by a sigmoid; 1, squared errors; and 2, computed on the host, where the label is
+// the gradient and the weight is the loss.
 extern "C" __global__ void label_loss(
     const T* x, const float* weight, const float* bias, const float* labels, const float* weights, u32 rows, u32 width,
-    u32 outputs, u32 squared, float* losses, float* d_logits, T* d_x
+    u32 outputs, u32 kind, float* losses, float* d_logits, T* d_x
 ) {
     u32 lane = threadIdx.x % 32;
     u64 row = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
@@ -134,7 +135,10 @@ extern "C" __global__ void label_loss(
         if (lane == 0) {
             u64 place = row * outputs + o;
             float label = labels[place], each = weights[place];
-            if (squared) {
+            if (kind == 2) {
+                losses[place] = each;
+                d_logits[place] = label;
+            } else if (kind == 1) {
                 losses[place] = each * (z - label) * (z - label);
                 d_logits[place] = 2.0f * each * (z - label);
             } else {

@@ -513,6 +513,10 @@ impl Backend for Cpu {
         store.losses[loss] += match kind {
             LabelLoss::CrossEntropy => self.ops.binary_cross_entropy(&mut outputs, labels, weights),
             LabelLoss::SquaredError => self.ops.squared_error(&mut outputs, labels, weights),
+            LabelLoss::OnHost => {
+                outputs.copy_from_slice(labels);
+                weights.iter().map(|loss| f64::from(*loss)).sum()
+            }
         };
         self.linear_backward(store, map, x, rows, &outputs)
     }
