@@ -63,6 +63,11 @@ def lines(path):
         return [json.loads(line) for line in file]
 
 
+def plain(text):
+    """The letters of a text, by which the same story is known again however it is written."""
+    return re.sub(r"[^a-z]", "", text.lower())[:100]
+
+
 def write(path, stories):
     path.parent.mkdir(parents=True, exist_ok=True)
     text = (json.dumps(story, ensure_ascii=False) + "\n" for story in stories)
@@ -105,18 +110,24 @@ def shortened(text, words):
 
 
 def corpus(data, sets, rng):
-    """Unrated texts of all kinds, each with what it is."""
+    """Unrated texts of all kinds, each with what it is. Rated stories that are among the unrated
+    ones as well are left out there."""
+    known = {plain(start + story["story"]) for stories in sets.values() for story in stories
+             for start in ("", story.get("prompt", ""))}
     with gzip.open(data / "roc/stories.tsv.gz", "rt", encoding="utf-8") as file:
         roc = [line.rstrip("\n").split("\t") for line in file][1:]
+    roc = [row for row in roc if plain(" ".join(row[1:6])) not in known]
     for row in rng.sample(roc, 10000):
         yield "roc", " ".join(row[1:6])
-    generated = lines(data / "generated/stories.jsonl.gz")
+    generated = [row for row in lines(data / "generated/stories.jsonl.gz")
+                 if plain(row["story"]) not in known
+                 and plain(row["prompt"] + row["story"]) not in known]
     old = [row for row in generated if row["model"] != "BART-manipulated-plot"]
     damaged_plots = [row for row in generated if row["model"] == "BART-manipulated-plot"]
     for row in old + rng.sample(damaged_plots, 8000):
         start = row["prompt"] + " " if row["dataset"] == "roc" else ""
         yield "old-machine", shortened(start + row["story"], 300)
-    long = lines(data / "long/stories.jsonl.gz")
+    long = [row for row in lines(data / "long/stories.jsonl.gz") if plain(row["story"]) not in known]
     for at, row in enumerate(rng.sample(long, 7000)):
         yield "long", shortened(row["story"], [80, 150, 260, 260, 600][at % 5])
     arena = lines(data / "annotated/modern/arena.jsonl.gz")
@@ -139,19 +150,22 @@ def bad(texts, kinds, twins, rng):
     stories of old machines are worse than those of new ones. Writers like those of people best."""
     story = {text["id"]: text["story"] for text in texts}
     damage = []
-    for at, twin in enumerate(rng.sample(twins, 2000)):
+    short = [twin for twin in twins if len(twin["story"].split()) <= 250]
+    for at, twin in enumerate(rng.sample(short, 2000)):
         for name, value, text in [("whole", 2, story[twin["id"]]), ("damaged", 1, twin["story"])]:
             damage.append({"id": f"damage-{at}-{name}", "item": f"damage-{at}",
-                           "story": shortened(text, 250), "human": {"liked": value, "approved": value}})
+                           "story": text, "human": {"liked": value, "approved": value}})
     of_kind = {kind: [text for text in texts if kinds[text["id"]]["kind"] == kind]
                for kind in ["long", "arena", "old-machine"]}
     age = []
     for at in range(1000):
+        chosen = {kind: rng.choice(texts)["story"] for kind, texts in of_kind.items()}
+        # All of them have about the same length: nobody said that long stories are better.
+        words = min(len(text.split()) for text in chosen.values())
         for kind, human in [("long", {"approved": 3}), ("arena", {"liked": 2, "approved": 2}),
                             ("old-machine", {"liked": 1, "approved": 1})]:
-            text = rng.choice(of_kind[kind])["story"]
-            age.append({"id": f"age-{at}-{kind}", "item": f"age-{at}", "story": shortened(text, 250),
-                        "human": human})
+            age.append({"id": f"age-{at}-{kind}", "item": f"age-{at}",
+                        "story": shortened(chosen[kind], words), "human": human})
     return damage, age
 
 
@@ -245,7 +259,8 @@ def main():
                     "repetition=25,substitution=45,reordering=20,negation=10", "--garbled", "0.5",
                     "--spliced", "0.3", "--seed", "9", "--skip-bad", "-q",
                     "-o", damaged], check=True)
-    twins = [json.loads(line) for line in damaged.read_text(encoding="utf-8").splitlines()]
+    with open(damaged, encoding="utf-8") as file:
+        twins = [json.loads(line) for line in file]
     # Those of a rated story would tell a model about a set that is left out.
     free = [twin for twin in twins if kinds[twin["id"]]["kind"] not in sets]
     damage, age = bad(texts, kinds, free, rng)

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Agreement of heads with readers, each predicted by a model that had not seen the set.
 
-    evaluate.py ROOT STUDENT [--also FILE.jsonl:COLUMN ...] [--json OUT]
+    evaluate.py ROOT MODEL[,MODEL] [--also FILE.jsonl:COLUMN ...] [--json OUT]
 
-ROOT is the folder that train.py filled. HANNA's stories are predicted by models that had not seen
-their prompts. Besides the heads, length (words) and distinct-2 are shown, and what `--also` gives:
+ROOT is the folder that train.py filled, and MODEL is a student or a teacher of it; of several the
+mean is taken. HANNA's stories are predicted by models that had not seen their prompts, the others
+by models that had not seen their set. Besides the heads, length (words) and distinct-2 are shown, and what `--also` gives:
 scores of the same stories by another metric.
 """
 
@@ -94,26 +95,32 @@ def distinct_2(text):
 
 
 def read(path):
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    with open(path, encoding="utf-8") as file:
+        return [json.loads(line) for line in file]
 
 
 class Predictions:
-    def __init__(self, root, student):
-        self.root, self.student = root, student
+    def __init__(self, root, models):
+        self.root, self.models = root, models
         self.groups = json.loads((root / "data/groups.json").read_text())
 
     def of(self, name):
         """The heads' scores of the stories of a set, in order."""
         if name == "hanna":
             stories = read(self.root / "data/sets/hanna.jsonl")
-            files = [read(self.file(name, group)) for group in range(len(self.groups["sets"]))]
-            return [files[self.groups["hanna"][story["item"]]][at]["scores"]
+            files = [self.mean(name, group) for group in range(len(self.groups["sets"]))]
+            return [files[self.groups["hanna"][story["item"]]][at]
                     for at, story in enumerate(stories)]
         group = next(at for at, names in enumerate(self.groups["sets"]) if name in names)
-        return [row["scores"] for row in read(self.file(name, group))]
+        return self.mean(name, group)
 
-    def file(self, name, group):
-        return self.root / "work" / f"{name}.{self.student}.g{group}.predicted.jsonl"
+    def mean(self, name, group):
+        """The means of the models that left out a group, for the stories of a set."""
+        files = [read(self.root / "work" / f"{name}.{model}.g{group}.predicted.jsonl")
+                 for model in self.models]
+        keys = files[0][0]["scores"].keys()
+        return [{key: statistics.fmean(row["scores"][key] or 0.0 for row in rows) for key in keys}
+                for rows in zip(*files)]
 
 
 def rows(root, predictions, also):
@@ -124,13 +131,13 @@ def rows(root, predictions, also):
             continue
         stories = read(path)
         scores = predictions.of(name)
-        columns = {head: [row[f"criteria/{head}"] for row in scores] for head in HEADS}
+        heads = [head for head in HEADS if f"criteria/{head}" in scores[0]]
+        columns = {head: [row[f"criteria/{head}"] for row in scores] for head in heads}
         for label, known in also.items():
             columns[label] = [known.get(story["id"]) for story in stories]
         columns["words"] = [float(len(story["story"].split())) for story in stories]
         columns["distinct-2"] = [distinct_2(story["story"]) for story in stories]
-        human = [story.get("system", "").lower().startswith("human") or story.get("system") in
-                 ("patricio_pron", "writer", "human") for story in stories]
+        human = [story.get("system", "").lower().startswith(("human", "pron(")) for story in stories]
         kinds = {"all": [True] * len(stories), "machine": [not own for own in human], "human": human}
         if name == "hanna":
             kinds = {"machine": kinds["machine"]}
@@ -155,7 +162,7 @@ def rows(root, predictions, also):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("root", type=pathlib.Path)
-    parser.add_argument("student")
+    parser.add_argument("models")
     parser.add_argument("--also", action="append", default=[])
     parser.add_argument("--json", type=pathlib.Path)
     args = parser.parse_args()
@@ -164,7 +171,7 @@ def main():
         path, column = given.rsplit(":", 1)
         known = {row["id"]: row["scores"][column] for row in read(pathlib.Path(path))}
         also[column if column not in also else given] = known
-    table = list(rows(args.root, Predictions(args.root, args.student), also))
+    table = list(rows(args.root, Predictions(args.root, args.models.split(",")), also))
     names = HEADS + list(also) + ["words", "distinct-2"]
     print(f"{'set':30} {'criterion':20} {'kind':8} {'n':>4} " + " ".join(f"{n[:10]:>10}" for n in names))
     for name, criterion, kind, count, agreement in table:

@@ -11,7 +11,9 @@ ROOT has `data` (data.py), `mpnet` (all-mpnet-base-v2), `minilm` (all-MiniLM-L6-
   sets that is left out;
 - `label`: what the teachers and union-compact say about the corpus;
 - `students`: small models on the grid that learn it, for all sets and for each group;
-- `predict`: what every student says about the sets that it has not seen.
+- `predict`: what every student and every teacher says about the sets that it has not seen.
+
+For `damage` there must be `roc.tsv.gz` as well (the shared data's `roc/stories.tsv.gz`).
 """
 
 import argparse
@@ -82,19 +84,24 @@ class Run:
 
     def sets(self, group, only_old):
         """The files of the sets that a model learns from. HANNA's come first."""
-        folder = self.data / "sets"
+        names = [p.stem for p in (self.data / "sets").glob("*.jsonl")]
+        names = [name for name in names if name not in self.left_out(group)]
+        names = [name for name in names if not only_old or name in OLD]
+        folder = {name: self.data / "sets" for name in names}
         if group is not None:
+            folder["hanna"] = self.work / f"sets-{group}"
+        return [folder[name] / f"{name}.jsonl" for name in sorted(names, key=lambda n: (n != "hanna", n))]
+
+    def write_hanna(self):
+        """HANNA without the prompts of each group."""
+        with open(self.data / "sets/hanna.jsonl", encoding="utf-8") as file:
+            stories = list(file)
+        for group in range(len(self.groups["sets"])):
             folder = self.work / f"sets-{group}"
             folder.mkdir(exist_ok=True)
-            for path in (self.data / "sets").glob("*.jsonl"):
-                kept = path.read_text(encoding="utf-8").splitlines()
-                if path.stem == "hanna":
-                    place = self.groups["hanna"]
-                    kept = [line for line in kept if place[json.loads(line)["item"]] != group]
-                (folder / path.name).write_text("\n".join(kept) + "\n", encoding="utf-8")
-        names = [p.stem for p in folder.glob("*.jsonl") if p.stem not in self.left_out(group)]
-        names = [name for name in names if not only_old or name in OLD]
-        return [folder / f"{name}.jsonl" for name in sorted(names, key=lambda n: (n != "hanna", n))]
+            kept = [line for line in stories
+                    if self.groups["hanna"][json.loads(line)["item"]] != group]
+            (folder / "hanna.jsonl").write_text("".join(kept), encoding="utf-8")
 
     def damage(self):
         def one(seed):
@@ -118,7 +125,7 @@ class Run:
         name = named(teacher, group)
         files = self.sets(group, only_old)
         there = {path.stem for path in files}
-        pairs = [own for own in ("lamp", "wqrm", "damage", "age") if own in there]
+        pairs = [own for own in ("lamp", "wqrm", "confederacy", "damage", "age") if own in there]
         weights = {"wqrm": 0.3, "damage": 0.3, "age": 0.3}
         config = self.settings(name, "teacher.toml", pairs=pairs, **settings)
         with open(config, "a", encoding="utf-8") as file:
@@ -135,6 +142,7 @@ class Run:
         return everything + [(teacher, group) for teacher in FEWER for group in groups]
 
     def teachers(self):
+        self.write_hanna()
         self.at_once([lambda t=t, g=g: self.teacher(t, g) for t, g in self.models()])
 
     def predictions(self, model, metric, stories, out):
@@ -150,7 +158,8 @@ class Run:
         union = lambda: self.predictions(self.root / "union-compact.smq", "union", corpus,
                                          out("union"))
         self.at_once([union, *jobs])
-        texts = [json.loads(line) for line in corpus.read_text(encoding="utf-8").splitlines()]
+        with open(corpus, encoding="utf-8") as file:
+            texts = [json.loads(line) for line in file]
         kinds = json.loads((self.data / "kinds.json").read_text())
         for group in [None, *range(len(self.groups["sets"]))]:
             self.write_labels(group, texts, kinds, out)
@@ -206,13 +215,13 @@ class Run:
         self.at_once([lambda s=s, g=g: self.student(s, g) for s in STUDENTS for g in groups])
 
     def predict(self):
-        """The students that left a set out, and union-compact, on every rated set."""
+        """The models that left a set out, on that set."""
         jobs = []
         for path in sorted((self.data / "sets").glob("*.jsonl")):
-            for student in STUDENTS:
+            for model in [*STUDENTS, *FEWER]:
                 for group, names in enumerate(self.groups["sets"]):
-                    if path.stem in names or path.stem == "hanna":
-                        name = named(student, group)
+                    name = named(model, group)
+                    if (path.stem in names or path.stem == "hanna") and (self.work / name).is_dir():
                         out = self.work / f"{path.stem}.{name}.predicted.jsonl"
                         jobs.append(lambda n=name, p=path, o=out: self.predictions(
                             self.work / n, "criteria", p, o))

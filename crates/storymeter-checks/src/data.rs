@@ -64,8 +64,8 @@ pub fn shared(relative: &str) -> Result<PathBuf> {
     )))
 }
 
-/// Lets a check run that takes minutes: what it checks changes only with the embedded models, so it
-/// is part of `.ci/full`.
+/// Lets a check run that takes minutes. What it checks hardly changes but with the embedded models,
+/// so it is part of `.ci/full`.
 ///
 /// # Errors
 /// [`Error::Absent`] unless `STORYMETER_SLOW_CHECKS` is set.

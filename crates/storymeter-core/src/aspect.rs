@@ -48,6 +48,8 @@ pub enum Aspect {
     Contraction,
     /// A few letters are mistyped.
     Typo,
+    /// Around the story stands what chat models put there: a preamble, a title, "The End.".
+    Chat,
 }
 
 /// What is asked of a metric.
@@ -77,8 +79,8 @@ impl fmt::Display for AspectTest {
 }
 
 impl Aspect {
-    /// All aspects in the order of the paper: first those of discrimination.
-    pub const ALL: [Self; 13] = [
+    /// All aspects in the order of the paper: first those of discrimination. The last is ours.
+    pub const ALL: [Self; 14] = [
         Self::LexicalRepetition,
         Self::SemanticRepetition,
         Self::CharacterBehaviour,
@@ -92,6 +94,7 @@ impl Aspect {
         Self::Punctuation,
         Self::Contraction,
         Self::Typo,
+        Self::Chat,
     ];
 
     /// The place of the aspect in [`Aspect::ALL`].
@@ -115,6 +118,7 @@ impl Aspect {
             Self::Punctuation => "punctuation",
             Self::Contraction => "contraction",
             Self::Typo => "typo",
+            Self::Chat => "chat",
         }
     }
 
@@ -123,9 +127,10 @@ impl Aspect {
         self.name().replace(' ', "-")
     }
 
-    /// The name of the aspect in OpenMEVA's files.
-    pub fn openmeva_name(self) -> &'static str {
-        match self {
+    /// The name of the aspect in OpenMEVA's files. `None` for [`Aspect::Chat`], which OpenMEVA does
+    /// not have.
+    pub fn openmeva_name(self) -> Option<&'static str> {
+        Some(match self {
             Self::LexicalRepetition => "lexical_rept",
             Self::SemanticRepetition => "semantic_rept",
             Self::CharacterBehaviour => "character",
@@ -139,7 +144,8 @@ impl Aspect {
             Self::Punctuation => "delete_punct",
             Self::Contraction => "contraction",
             Self::Typo => "typos",
-        }
+            Self::Chat => return None,
+        })
     }
 
     /// What is asked of a metric.

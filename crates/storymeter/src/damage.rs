@@ -21,7 +21,7 @@ use serde::Serialize;
 pub use storymeter_perturb::{
     CheckedConfig, Config, DamageCounts, Donors, Edit, Perturbation, Preset, Technique, Unchanged,
 };
-pub use storymeter_text::lexicon::Lexicon;
+pub use storymeter_text::lexicon::{Lexicon, LexiconError, PartOfSpeech, Sense};
 
 use storymeter_core::read::{RawRecord, ReadOptions, Record, Skipped, Summary};
 use storymeter_core::rng::StreamId;

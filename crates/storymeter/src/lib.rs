@@ -67,11 +67,12 @@ use std::path::Path;
 pub use storymeter_core::spreadsheet::TextCells;
 pub use storymeter_core::write::ScoreFormat;
 pub use storymeter_core::{
-    Absence, Aspect, Catalogue, Column, ColumnView, Depth, Device, Direction, Header, Key, Norms,
-    Place, Precision, Progress, Range, Ratings, Rationale, Role, Row, ScoreTable, Signature, Stage,
-    Story, TextTotals, Validity, Value,
+    Absence, Aspect, AspectTest, Catalogue, Column, ColumnView, Counts, Depth, Device, Direction,
+    FlagCounts, Header, Key, LengthClass, Norms, Origin, Place, Precision, Progress, Range,
+    Ratings, Rationale, Role, Row, RowIndex, ScoreTable, ShardMark, Signature, Stage, Story,
+    SystemFlags, TextTotals, Totals, Validity, Value,
 };
-pub use storymeter_executor::MetricSet;
+pub use storymeter_executor::{Batch, CorpusSurvey, MetricSet, Pace, Part};
 pub use storymeter_text::flags::Flag;
 
 pub use columns::score_table;
@@ -112,11 +113,15 @@ pub mod extend {
 /// [`sheets`](meta::sheets) makes tables of it.
 pub mod meta {
     pub use storymeter_core::number::Digits;
-    pub use storymeter_meta::study::{IntervalMethod, PValue, Sides, Test};
-    pub use storymeter_meta::view::{Sheet, conclusion, sheets, warnings};
+    pub use storymeter_meta::study::{
+        IntervalMethod, Leader, PValue, Sides, Test, TestMatrix, Turn,
+    };
+    pub use storymeter_meta::view::{
+        Cell, Form, Head, Mark, Sheet, Subject, conclusion, sheets, warnings,
+    };
     pub use storymeter_meta::{
         Coefficient, Correction, DrawOptions, Edition, Error, Finding, Level, PairOptions, Scale,
-        Settings, Study,
+        Settings, Study, Warning, WarningKind,
     };
 
     /// The study of HANNA, from the published ratings and scores.
@@ -126,7 +131,7 @@ pub mod meta {
 
     /// The study of UNION, from the published scores.
     pub mod union {
-        pub use storymeter_meta::union::{Options, analyse};
+        pub use storymeter_meta::union::{MisjudgedOptions, Options, analyse};
     }
 
     /// The study of any score table.
@@ -136,46 +141,55 @@ pub mod meta {
 
     /// Which system is better, by its scores.
     pub mod systems {
+        pub use storymeter_meta::study::Side;
         pub use storymeter_meta::systems::{
-            Caution, Cluster, Options, PairResult, Pairing, RankedSystem, SystemComparison,
-            SystemPair, compare_systems,
+            Caution, Cluster, ItemWins, Method, Options, PairResult, Pairing, Power, RankedSystem,
+            SystemComparison, SystemPair, compare_systems,
         };
     }
 }
 
 /// The statistics behind the numbers, on plain slices.
 pub mod statistics {
-    pub use storymeter_stats::agreement::{fleiss_kappa, icc, kendall_w, krippendorff_alpha};
+    pub use storymeter_stats::agreement::{
+        FleissKappa, Icc, IccForm, KendallW, KrippendorffAlpha, fleiss_kappa, icc, kendall_w,
+        krippendorff_alpha,
+    };
     pub use storymeter_stats::{
-        Bootstrap, BootstrapOptions, Correlation, Difference, Interval, Matrix, Pairing,
-        Resampling, Sample, SampleComparison, Score, benjamini_hochberg, bootstrap,
-        compare_samples, holm, kendall, mean_interval, pearson, score_intervals, spearman,
-        williams,
+        Bootstrap, BootstrapMethod, BootstrapOptions, CompleteRows, Correlation, DependentTest,
+        Difference, Interval, ItemWins, Matrix, Pairing, Resampling, Sample, SampleComparison,
+        Score, benjamini_hochberg, bootstrap, compare_samples, holm, kendall, mean_interval,
+        pearson, score_intervals, spearman, williams,
     };
 }
 
 /// The learned metric by itself: its scores and their explanations.
 pub mod union {
     pub use storymeter_union::{
-        Card, Error, Explanation, HAS_EMBEDDED, Model, Score, TrainingRecord, UnionScorer,
-        installed_paths,
+        About, Card, DamageCalibration, Diagnosis, Error, Explanation, HAS_EMBEDDED, Heads, Model,
+        Reconstruction, Score, SentenceShare, Standing, StoredModel, Suggestion, TrainingRecord,
+        UnionScorer, Warning, WeakPair, installed_paths,
     };
 }
 
 /// One self-contained page, and figures.
 #[cfg(feature = "report")]
 pub mod report {
-    pub use storymeter_report::{Error, Figure, FigureSet, Inputs, Report};
+    pub use storymeter_report::{
+        Error, Figure, FigureSet, Inputs, NamedTable, Report, StoryTable, StudyRun, SuiteRun,
+        TrainingLog,
+    };
 }
 
 /// Training of the learned metric.
 #[cfg(feature = "train")]
 pub mod train {
-    #[cfg(feature = "cuda")]
-    pub use storymeter_union::train::Team;
     pub use storymeter_union::train::{
-        Device, EpochReport, Event, Job, Preset, Settings, Watch, train,
+        DevReport, Device, EpochReport, Event, Job, LongStories, Losses, Preset, Settings, Watch,
+        train,
     };
+    #[cfg(feature = "cuda")]
+    pub use storymeter_union::train::{NcclId, Rank, Team};
 
     /// Training on ratings, for the metric `criteria`.
     pub mod criteria {

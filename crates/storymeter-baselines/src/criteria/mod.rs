@@ -14,6 +14,7 @@ mod damage;
 mod map;
 mod preference;
 mod rated;
+mod sets;
 mod settings;
 mod start;
 mod task;
@@ -69,7 +70,7 @@ pub struct Job<'a> {
     /// Human stories, which are damaged and learned from beside the ratings. There may be none.
     pub stories: &'a [Story],
     /// The folder of a sentence encoder, which compares stories with their prompts. It becomes part
-    /// of the model, as it is.
+    /// of the model, as it is, unless the model learns its vectors ([`Settings::sentence_weight`]).
     pub sentences: Option<&'a Path>,
     /// An existing folder for the model and the checkpoint.
     pub out: &'a Path,
@@ -116,12 +117,12 @@ pub fn train(job: &Job<'_>, watch: Watch<'_>) -> Result<Vec<EpochReport>> {
     let mut heads = new_heads(&rated.heads, beginning.config.hidden);
     if settings.sentence_weight > 0.0 {
         let Some(teacher) = sentences.take() else {
-            let problem = "needs a sentence encoder to learn from (--sentences)".to_owned();
+            let problem = "needs a sentence encoder to learn from".to_owned();
             return Err(Error::Setting { field: "sentence_weight", problem });
         };
         watch(Event::Note("the sentence encoder reads the stories"))?;
         let width = teach_sentences(&teacher, job.device, &rated, &mut examples)?;
-        heads.extend(new_head("sentence", width, beginning.config.hidden));
+        heads.extend(new_head(("sentence", 6), width, beginning.config.hidden));
     }
     let closeness = match &sentences {
         Some(model) => {
@@ -160,6 +161,7 @@ pub fn train(job: &Job<'_>, watch: Watch<'_>) -> Result<Vec<EpochReport>> {
             "sets": job.sets.iter().map(|set| (set.name, set.stories.len())).collect::<Vec<_>>(),
             "map": job.map,
             "sentences": described,
+            "items": items_hash(job.sets),
             "left_out": match job.left_out {
                 LeftOut::Nothing => json!(null),
                 LeftOut::Fold { number, of } => json!({ "fold": number, "of": of }),
@@ -178,6 +180,12 @@ pub fn train(job: &Job<'_>, watch: Watch<'_>) -> Result<Vec<EpochReport>> {
         resume: job.resume,
     };
     fine_tune(&run, (beginning.config, beginning.parameters, heads), &task, watch)
+}
+
+/// The SHA-256 of the items of all stories: they decide what is compared and what is left out.
+fn items_hash(sets: &[Set<'_>]) -> String {
+    let items = sets.iter().flat_map(|set| set.stories).map(Story::item);
+    folder::sha256(items.collect::<Vec<_>>().join("\0").as_bytes())
 }
 
 /// How many stories the model learns from, and how many it does not.
@@ -281,7 +289,7 @@ fn teach_sentences(
         let texts = part.iter().flat_map(|Example { texts, lesson }| {
             texts.iter().enumerate().filter_map(move |(at, text)| {
                 let story = lesson.story_of(at)?;
-                rated.stories[story].story.text.get(text.place.clone())
+                Some(rated.stories[story].story.text.get(text.place.clone()).unwrap_or_default())
             })
         });
         let texts: Vec<&str> = texts.collect();
@@ -324,12 +332,12 @@ fn union_share(job: &Job<'_>, rated: &Prepared<'_>) -> Result<Option<(UnionShare
 /// The heads for the criteria before training. They are the same for every seed, so that the mean
 /// of models with different seeds makes sense.
 fn new_heads(names: &[String], width: usize) -> Vec<Tensor> {
-    new_head("criteria", names.len(), width).into()
+    new_head(("criteria", 5), names.len(), width).into()
 }
 
-/// A head with small random weights.
-fn new_head(name: &str, count: usize, width: usize) -> [Tensor; 2] {
-    let stream = CounterId::NewHeads.descend(Stream::new(0), Stream::child).child(5);
+/// A head of this name with small random weights, which are those of this number.
+fn new_head((name, number): (&str, u64), count: usize, width: usize) -> [Tensor; 2] {
+    let stream = CounterId::NewHeads.descend(Stream::new(0), Stream::child).child(number);
     let data = (0..(count * width) as u64).map(|i| 0.02 * stream.normal(i)).collect();
     let [weight, bias] = parts(name);
     [

@@ -8,6 +8,7 @@
 use storymeter_encoder::train::HostLoss;
 
 /// The stories of one item, which were compared with each other.
+#[derive(Default)]
 pub(super) struct Compared<'a> {
     /// For each story its windows: the number of the vector, and its share in the story.
     pub stories: Vec<Vec<(usize, f32)>>,

@@ -12,6 +12,7 @@ use storymeter_core::terminal::excerpt;
 use storymeter_union::criteria::{MOST_CRITERIA, RatedSet};
 
 use super::map::CriteriaMap;
+use super::sets::{check_names, check_pairs, check_sets, weigh_sets};
 use super::settings::Settings;
 use crate::{Error, Result};
 
@@ -92,6 +93,10 @@ pub(super) fn prepare<'a>(
     check_sets(sets, settings)?;
     let mut notes = Vec::new();
     let heads = heads(sets, map, &mut notes)?;
+    if settings.apart.iter().any(|name| name == OVERALL) {
+        let problem = format!("the setting `apart` names {OVERALL}, which it keeps others from");
+        return Err(Error::Ratings { problem });
+    }
     if let Some(name) = settings.apart.iter().find(|name| !heads.contains(name)) {
         let (name, known) = (excerpt(name, 60), heads.join(", "));
         let problem = format!("the setting `apart` names {name}; there are: {known}");
@@ -170,6 +175,7 @@ pub(super) fn prepare<'a>(
         first_story += set.stories.len();
     }
     weigh_sets(&mut stories, sets, settings);
+    check_pairs(&stories, sets, settings)?;
     let learned = || stories.iter().filter(|rated| !rated.left_out);
     let problem = match learned().next() {
         None => "no story is left to learn from: all of them are left out",
@@ -177,76 +183,16 @@ pub(super) fn prepare<'a>(
             "there is nothing to learn: in each set, all stories that are learned from have the \
              same rating of each criterion"
         }
+        Some(_) if learned().all(|rated| rated.targets.last().is_none_or(Option::is_none)) => {
+            "nothing is learned for the head overall: all criteria are kept apart from it"
+        }
         Some(_) => return Ok(Prepared { heads, stories, sets: known, notes }),
     };
     Err(Error::Ratings { problem: problem.to_owned() })
 }
 
-fn check_names(sets: &[Set<'_>], map: &CriteriaMap, left_out: LeftOut<'_>) -> Result<()> {
-    let wrong = |problem: String| Err(Error::Ratings { problem });
-    let is_set = |name: &str| sets.iter().any(|set| set.name == name);
-    let names = || sets.iter().map(|set| excerpt(set.name, 60)).collect::<Vec<_>>().join(", ");
-    for (at, set) in sets.iter().enumerate() {
-        if sets[..at].iter().any(|other| other.name == set.name) {
-            return wrong(format!("there are two sets {}", excerpt(set.name, 60)));
-        }
-        let known = criteria(set.stories);
-        if let Some(other) = map.criteria(set.name).find(|name| !known.contains(name)) {
-            let (set, other) = (excerpt(set.name, 60), excerpt(other, 60));
-            return wrong(format!(
-                "the map names the criterion {other} of {set}, which has no such ratings"
-            ));
-        }
-    }
-    if let Some(other) = map.sets().find(|name| !is_set(name)) {
-        let other = excerpt(other, 60);
-        return wrong(format!("the map names the set {other}; there are: {}", names()));
-    }
-    match left_out {
-        LeftOut::Set(name) if !is_set(name) => wrong(format!(
-            "there is no set {} to leave out; there are: {}",
-            excerpt(name, 60),
-            names()
-        )),
-        LeftOut::Fold { number, of } if number == 0 || number > of || of < 2 => {
-            wrong(format!("there is no fold {number} of {of}"))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Checks that the settings name sets that are there.
-fn check_sets(sets: &[Set<'_>], settings: &Settings) -> Result<()> {
-    let named = settings.pairs.iter().map(|name| ("pairs", name));
-    let named = named.chain(settings.set_weights.keys().map(|name| ("set_weights", name)));
-    for (setting, name) in named {
-        if !sets.iter().any(|set| set.name == name) {
-            let names: Vec<String> = sets.iter().map(|set| excerpt(set.name, 60)).collect();
-            let (name, known) = (excerpt(name, 60), names.join(", "));
-            let problem =
-                format!("the setting `{setting}` names the set {name}; there are: {known}");
-            return Err(Error::Ratings { problem });
-        }
-    }
-    Ok(())
-}
-
-/// Multiplies the weights of stories by those of their sets: what the user gave the set, and what
-/// balances sets of different sizes. The mean of the latter over all stories is 1.
-fn weigh_sets(stories: &mut [Rated<'_>], sets: &[Set<'_>], settings: &Settings) {
-    let mut learned = vec![0u32; sets.len()];
-    stories.iter().filter(|rated| !rated.left_out).for_each(|rated| learned[rated.set] += 1);
-    let balance = |count: u32| f64::from(count.max(1)).powf(-settings.balance);
-    let sum: f64 = learned.iter().map(|count| f64::from(*count) * balance(*count)).sum();
-    let mean = sum / f64::from(learned.iter().sum::<u32>().max(1));
-    for rated in stories {
-        let given = settings.set_weights.get(sets[rated.set].name).copied().unwrap_or(1.0);
-        rated.weight *= (given * balance(learned[rated.set]) / mean) as f32;
-    }
-}
-
 /// The criteria of a set, in the order in which its stories name them.
-fn criteria(stories: &[Story]) -> Vec<&str> {
+pub(super) fn criteria(stories: &[Story]) -> Vec<&str> {
     let mut found: Vec<&str> = Vec::new();
     for (name, ratings) in stories.iter().flat_map(|story| story.ratings.iter()) {
         if ratings.iter().any(Option::is_some) && !found.contains(&name) {
@@ -590,5 +536,26 @@ mod tests {
             said.ends_with("`apart` names \"style\"; there are: plot, taste, overall"),
             "{said}"
         );
+    }
+
+    #[test]
+    fn pairs_need_stories_of_one_item_that_differ() {
+        let of = |items: usize, each: usize, step: f64| -> Vec<Story> {
+            let one = |i: usize| {
+                story(&i.to_string(), &(i / each).to_string(), &[("plot", &[step * i as f64])])
+            };
+            (0..items * each).map(one).collect()
+        };
+        let said = |stories: &[Story]| {
+            let sets = [Set { name: "one", stories }];
+            let settings = Settings { pairs: vec!["one".to_owned()], ..Settings::default() };
+            let found = prepare(&sets, &CriteriaMap::default(), LeftOut::Nothing, &settings);
+            found.map(|_| ()).map_err(|error| error.to_string())
+        };
+        assert_eq!(said(&of(3, 2, 1.0)), Ok(()));
+        let alone = said(&of(3, 1, 1.0)).unwrap_err();
+        assert!(alone.ends_with("no two stories of one item have different ratings"), "{alone}");
+        let many = said(&of(1, 65, 1.0)).unwrap_err();
+        assert!(many.contains("has 65 stories; at most 64"), "{many}");
     }
 }

@@ -53,12 +53,12 @@ storymeter_core::documented_settings! {
     /// A story weighs n / (n + half_raters) if n people rated it: one with this many raters weighs
     /// half as much as one with very many. 0 makes all stories equal.
     half_raters: f64 = 2.0;
-    /// How far small sets are raised to the weight of large ones. With 0 every story weighs the
-    /// same; with 1 every set does, whatever the number of its stories.
+    /// How far small sets are raised to the weight of large ones. With 0 the number of stories
+    /// decides what a set weighs; with 1 it has no influence.
     balance: f64 = 0.0;
     /// The sets that are learned as preferences: of two stories of one item, the one with the
     /// higher rating shall have the higher prediction, and ratings of different items are not
-    /// compared.
+    /// compared. An item has at most 64 stories.
     pairs: Vec<String> = Vec::new();
     /// The heads that are kept apart from the head "overall": their criteria have no part in it.
     apart: Vec<String> = Vec::new();

@@ -176,8 +176,7 @@ impl Lessons<'_> {
         let scorer = CriteriaScorer::load(self.job.out, Precision::Int8)?;
         let story = |reading: &Reading| self.rated.stories[reading.story].story;
         let stories: Vec<&Story> = self.left_out.iter().map(story).collect();
-        let raw = scorer.raw(&stories)?;
-        Ok(raw.into_iter().map(|raw| raw.and_then(|raw| raw.cosine)).collect())
+        Ok(scorer.closeness(&stories)?)
     }
 
     /// Writes what the model says about the stories that were left out.
@@ -274,14 +273,17 @@ impl Task for Lessons<'_> {
         })
     }
 
-    /// The mean squared error over the dev stories and their heads, and Pearson's correlation of
-    /// the head for all criteria.
+    /// The mean loss over the dev stories and their heads, which is the squared error or that of
+    /// preferences, and Pearson's correlation of the head for all criteria with ratings.
     fn evaluate<B: Backend>(&self, network: &mut Network<B>) -> Result<Quality> {
         let predictions = self.rounded(network, |network| self.predict(network, &self.dev))?;
-        let (mut sum, mut weights) = (0.0, 0.0);
+        let (mut sum, mut weights) = self.compared_loss(&predictions);
         let (mut said, mut wanted) = (Vec::new(), Vec::new());
         for (reading, outputs) in self.dev.iter().zip(&predictions) {
-            let Rated { targets, weight, .. } = &self.rated.stories[reading.story];
+            let Rated { targets, weight, is_compared, .. } = &self.rated.stories[reading.story];
+            if *is_compared {
+                continue;
+            }
             let weight = f64::from(*weight);
             for ((target, output), head) in targets.iter().zip(outputs).zip(&self.rated.heads) {
                 let Some(target) = target.map(f64::from) else { continue };
@@ -380,6 +382,28 @@ impl Lessons<'_> {
                 weights.extend(repeat_n(0.0, texts.len() * outputs));
             }
         }
+    }
+
+    /// The loss of the preferences among the dev stories, and what they weigh.
+    fn compared_loss(&self, predictions: &[Vec<f64>]) -> (f64, f64) {
+        let heads = self.rated.heads.len();
+        let outputs: Vec<f32> = predictions.iter().flatten().map(|x| *x as f32).collect();
+        let mut items: BTreeMap<u64, Compared<'_>> = BTreeMap::new();
+        for (place, reading) in self.dev.iter().enumerate() {
+            let Rated { targets, weight, item, is_compared, .. } =
+                &self.rated.stories[reading.story];
+            if *is_compared {
+                let own = items.entry(*item).or_default();
+                own.stories.push(vec![(place, 1.0)]);
+                own.targets.push(targets);
+                own.weight += weight;
+            }
+        }
+        let mut items: Vec<Compared<'_>> = items.into_values().collect();
+        let weights = items.iter().map(|item| f64::from(item.weight)).sum();
+        items.iter_mut().for_each(|item| item.weight /= item.stories.len() as f32);
+        let found = preference::loss(&outputs, heads, &items);
+        (found.losses.iter().map(|loss| f64::from(*loss)).sum(), weights)
     }
 
     /// The items of a batch whose stories were compared with each other. Windows have their places

@@ -1,5 +1,6 @@
-//! Small files that stand for more than the memory that there is. Every run has 2 GB of addresses
-//! and ends with exit code 2 and a message, or with a result.
+//! Small files that stand for more than the memory that there is. Every run has 2 GB of addresses,
+//! or 4 GB where that much text may be kept, and ends with exit code 2 and a message, or with a
+//! result.
 #![cfg(target_os = "linux")]
 
 use std::fs::File;
@@ -15,8 +16,9 @@ use parquet::schema::parser::parse_message_type;
 use crate::sandbox::Sandbox;
 use crate::tiny_model::encoder;
 
-/// The address space of a run in KiB.
+/// The address space of a run in KiB, and that of training, which keeps up to 2 GiB of text.
 const ADDRESSES: u64 = 2_000_000;
+const ADDRESSES_OF_TRAINING: u64 = 4_000_000;
 
 /// Bytes that Zstandard unpacks to records of JSON Lines, each with a story of one letter.
 fn zstandard(records: usize, mebibytes: usize) -> Vec<u8> {
@@ -59,8 +61,9 @@ fn parquet(sandbox: &Sandbox, name: &str, rows: usize, mebibytes: usize) {
 
 /// Runs `storymeter` within the limit.
 fn run(sandbox: &Sandbox, line: &str) -> Output {
+    let addresses = if line.starts_with("train") { ADDRESSES_OF_TRAINING } else { ADDRESSES };
     Command::new("sh")
-        .args(["-c", &format!("ulimit -v {ADDRESSES}; exec \"$0\" {line}")])
+        .args(["-c", &format!("ulimit -v {addresses}; exec \"$0\" {line}")])
         .arg(env!("CARGO_BIN_EXE_storymeter"))
         .current_dir(sandbox.path(""))
         .env("NO_COLOR", "1")

@@ -72,7 +72,9 @@ fn a_suite_has_a_file_of_pairs_per_aspect_and_every_text_once() {
                 twin.replace_range(at("start")..at("end"), edit["after"].as_str().unwrap());
             }
             assert_eq!(twin, pair["twin"].as_str().unwrap());
-            assert!(twin.starts_with("Ann was bored on day "), "{twin}");
+            // What chat models put around a story may come before it.
+            let (before, _) = twin.split_once("Ann was bored on day ").unwrap();
+            assert!(before.is_empty() || pair["aspect"] == "chat", "{twin}");
             assert_eq!(pair["aspect"], aspect["aspect"]);
         }
     }

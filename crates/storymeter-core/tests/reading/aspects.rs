@@ -17,9 +17,11 @@ fn names_go_both_ways() {
 }
 
 #[test]
-fn eight_aspects_are_damage_and_five_are_not() {
+fn eight_aspects_are_damage_and_six_are_not() {
     let damages = |aspect: &&Aspect| aspect.test() == AspectTest::Discrimination;
     assert_eq!(Aspect::ALL.iter().filter(damages).count(), 8);
     assert_eq!(Aspect::Time.test(), AspectTest::Discrimination);
+    assert_eq!(Aspect::ALL.len(), 14);
     assert_eq!(Aspect::Synonym.test(), AspectTest::Invariance);
+    assert_eq!(Aspect::Chat.test(), AspectTest::Invariance);
 }

@@ -214,6 +214,7 @@ fn harmless(aspect: Aspect) -> &'static str {
         Aspect::Punctuation => "missing marks",
         Aspect::Contraction => "contractions",
         Aspect::Typo => "typos",
+        Aspect::Chat => "preambles, titles and endings",
         other => other.name(),
     }
 }

@@ -2,13 +2,15 @@
 //! original in one [`Aspect`] only.
 //!
 //! Eight aspects damage the story, and a good metric should prefer the original. Five change the
-//! spelling and leave the meaning alone, and a good metric should not care. The file of each aspect
-//! says what its rules are and where they differ from those of the released code: that code writes
-//! all twins as tokens between blanks, which gives them away, loses the text after the last full
-//! stop, and has rules that never fire. Here a twin keeps the spacing, the case and everything else
-//! that the aspect does not concern, and every change is recorded.
+//! spelling and leave the meaning alone, and one puts around the story what chat models do; a good
+//! metric should not care about these six. The file of each aspect says what its rules are and
+//! where they differ from those of the released code: that code writes all twins as tokens between
+//! blanks, which gives them away, loses the text after the last full stop, and has rules that never
+//! fire. Here a twin keeps the spacing, the case and everything else that the aspect does not
+//! concern, and every change is recorded.
 //!
-//! The first sentence is never changed, nor is a prompt that begins the text.
+//! The first sentence is never changed, nor is a prompt that begins the text; a preamble or a title
+//! may come before it.
 //!
 //! ```
 //! use storymeter_core::{Aspect, Story};
@@ -29,6 +31,7 @@
 
 mod cause;
 mod character;
+mod chat;
 mod common_sense;
 mod consistency;
 mod contraction;
@@ -209,6 +212,7 @@ impl<'a> OpenStory<'a> {
             Aspect::Punctuation => punctuation::plan(passage),
             Aspect::Contraction => contraction::plan(passage),
             Aspect::Typo => typo::plan(passage, draw, sources),
+            Aspect::Chat => chat::plan(passage, draw),
         };
         let none = match aspect {
             Aspect::SemanticRepetition | Aspect::CommonSense | Aspect::Paraphrase => {

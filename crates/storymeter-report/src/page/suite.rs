@@ -337,5 +337,6 @@ pub(super) fn twin(aspect: Aspect) -> &'static str {
         Aspect::Punctuation => "marks inside sentences are missing",
         Aspect::Contraction => "contractions are written out, or the other way round",
         Aspect::Typo => "a few letters are mistyped",
+        Aspect::Chat => "a preamble, a title or an ending stands around the story",
     }
 }

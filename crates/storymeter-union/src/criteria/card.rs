@@ -24,7 +24,7 @@ pub struct CriteriaCard {
     pub union: Option<UnionShare>,
     /// The length of the sentence vectors that the model makes itself, to compare stories with
     /// prompts ([`Heads::sentence`](crate::Heads::sentence)). 0 if it makes none.
-    #[serde(default, skip_serializing_if = "is_none")]
+    #[serde(default, skip_serializing_if = "is_0")]
     pub sentence: usize,
     /// The stories on which the calibrations were fitted. `None` before that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -113,7 +113,7 @@ fn is_zero(number: &f64) -> bool {
     *number == 0.0
 }
 
-fn is_none(count: &usize) -> bool {
+fn is_0(count: &usize) -> bool {
     *count == 0
 }
 

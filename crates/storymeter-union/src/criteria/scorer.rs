@@ -236,8 +236,22 @@ impl CriteriaScorer {
         Ok(read.iter().zip(vectors).zip(closeness).zip(union).map(raw).collect())
     }
 
-    /// How close stories are to their prompts, by the sentence vectors of the model itself. The
-    /// stories are not read again.
+    /// How close stories are to their prompts, by the sentence vectors of the model itself
+    /// ([`CriteriaCard::sentence`]). `None` where there is no prompt, and for all stories if the
+    /// model makes no such vectors.
+    ///
+    /// # Errors
+    /// As [`CriteriaScorer::score`].
+    pub fn closeness(&self, stories: &[&Story]) -> Result<Vec<Option<f64>>> {
+        if self.criteria.sentence == 0 {
+            return Ok(vec![None; stories.len()]);
+        }
+        let nothing = |_: &UnionScorer| Ok(vec![0.5; stories.len()]);
+        let raw = self.outputs_of(stories, true, nothing)?;
+        Ok(raw.into_iter().map(|raw| raw?.cosine).collect())
+    }
+
+    /// The same from the vectors of the stories' windows, which are not read again.
     fn own_closeness(
         &self,
         stories: &[&Story],

@@ -40,9 +40,12 @@ mod read;
 mod run;
 
 pub use make::{MadeSuite, PendingSuite, SuiteMaker};
-pub use manifest::{AspectCount, LeftOutAspect, Manifest};
+pub use manifest::{AspectCount, LeftOutAspect, Manifest, ManifestKind};
 pub use openmeva::{NamedSuite, OpenMeva, RatedScores, human_tasks};
 pub use pair::Pair;
 pub use read::{Suite, SuiteAspect, SuiteText};
 pub use run::TextScores;
-pub use storymeter_meta::suite::{SuiteOptions, SuiteResult};
+pub use storymeter_meta::suite::{
+    AspectSummary, Example, MissingAspect, Piece, RuleCount, SuiteCell, SuiteKind, SuiteMethod,
+    SuiteOptions, SuiteResult,
+};

@@ -24,8 +24,9 @@ use crate::side_by_side;
 /// For each aspect, a file of pairs is written: the story, its twin, the rule that made it, and
 /// every change, so that it can be undone. Eight aspects damage the story, and a metric should
 /// prefer the original: lexical repetition, semantic repetition, character behaviour, common sense,
-/// consistency, relatedness, cause and time. Five leave the meaning alone, and a metric should not
-/// care: synonym, paraphrase, punctuation, contraction and typo.
+/// consistency, relatedness, cause and time. Six leave the meaning alone, and a metric should not
+/// care: synonym, paraphrase, punctuation, contraction, typo, and chat, which puts around the story
+/// what chat models do.
 ///
 /// The first sentence is never changed, and neither is a prompt that begins the story. Stories to
 /// which no rule of an aspect applies are counted. Semantic repetition and paraphrase need a table

@@ -366,7 +366,7 @@ impl Corpus {
 
     /// The files that a test would have. Damaged stories are the originals of invariance only.
     fn test(&self, aspect: Aspect, origin: Origin) -> Option<TestFiles> {
-        let (name, stem) = (&self.name, aspect.openmeva_name());
+        let (name, stem) = (&self.name, aspect.openmeva_name()?);
         let (originals, twins) = match (aspect.test(), origin) {
             (AspectTest::Discrimination, Origin::Damaged) => return None,
             (AspectTest::Discrimination, Origin::Human) => {
