@@ -5,8 +5,8 @@
 
 ROOT is the folder that train.py filled, and MODEL is a student or a teacher of it; of several the
 mean is taken. HANNA's stories are predicted by models that had not seen their prompts, the others
-by models that had not seen their set. Besides the heads, length (words) and distinct-2 are shown, and what `--also` gives:
-scores of the same stories by another metric.
+by models that had not seen their set. Besides the heads, length (words) and distinct-2 are shown,
+and what `--also` gives: scores of the same stories by another metric.
 """
 
 import argparse

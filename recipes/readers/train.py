@@ -233,8 +233,8 @@ def named(model, group):
 
 
 def columns(path):
-    """The columns of a file of scores. A text without words has the lowest probability, and the mean
-    of everything else."""
+    """The columns of a file of scores. A text without words, which has none, counts as one with a
+    probability of 0.01, and as average in everything else."""
     with open(path, encoding="utf-8") as file:
         rows = [json.loads(line)["scores"] for line in file]
     return {key: [(0.01 if key == "union" else 0.0) if row[key] is None else row[key] for row in rows]

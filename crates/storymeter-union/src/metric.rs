@@ -183,7 +183,7 @@ pub(crate) fn probabilities(
         }
         found[at] = Some(score.probability);
     }
-    Ok(found.into_iter().map(|score| score.unwrap_or(f64::NAN)).collect())
+    Ok(found.into_iter().flatten().collect())
 }
 
 impl HumanScore {

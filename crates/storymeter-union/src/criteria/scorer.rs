@@ -246,8 +246,9 @@ impl CriteriaScorer {
         if self.criteria.sentence == 0 {
             return Ok(vec![None; stories.len()]);
         }
-        let nothing = |_: &UnionScorer| Ok(vec![0.5; stories.len()]);
-        let raw = self.outputs_of(stories, true, nothing)?;
+        // UNION's score has no part in the closeness, so any number will do and it is not computed.
+        let any = |_: &UnionScorer| Ok(vec![0.5; stories.len()]);
+        let raw = self.outputs_of(stories, true, any)?;
         Ok(raw.into_iter().map(|raw| raw?.cosine).collect())
     }
 
